@@ -5,8 +5,6 @@ is positive is stated, or told from a name that leaves no doubt; never guessed. 
 kept as JSON and safetensors, without any pickle.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

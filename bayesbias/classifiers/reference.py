@@ -4,8 +4,6 @@ A bag of words (M.1) and a bidirectional LSTM on word vectors (M.2) of Bhaskaran
 (2019), section 3; how either splits a sentence into words, and the weights that it consists of.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ On a terminal, and in a notebook.
 `BAYESBIAS_PROGRESS=off` in the environment shows none, where a notebook is run for its outputs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import os

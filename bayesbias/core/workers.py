@@ -8,18 +8,17 @@ import contextlib
 import functools
 import multiprocessing
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from typing import Any, override
+from typing import Any, NamedTuple
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError, describe_error
 from bayesbias.core.packages import needed
 
+_DIED = "the worker process died 2 times (ended by the system, perhaps for lack of memory)"
 _ANSWER_S = 10  # how long a scheduler may take to answer
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -53,37 +52,28 @@ def one_thread_of_blas() -> Iterator[None]:
         yield
 
 
-@dataclass
-class Task:
-    """One call that a worker makes, and what is done with the answer."""
+class Task(NamedTuple):
+    """One call that a worker makes, and what its caller knows it by."""
 
+    key: Any
     work: Callable[..., Any]
     arguments: tuple[Any, ...]
-    then: Callable[[Any], None]
-    fail: Callable[[str], None]
     tables: bool = False  # it reads files, which a cluster does not have
 
 
-class _Here(Executor):
-    """The process itself: a task is done as soon as it is handed over."""
+def _done_here(task: Task) -> Future[Any]:
+    """Do a task in this process, at once."""
+    from threadpoolctl import threadpool_limits
 
-    @override
-    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        from threadpoolctl import threadpool_limits
-
-        future: Future[Any] = Future()
-        try:
-            with threadpool_limits(1), warnings.catch_warnings():
-                # As in a worker, a caller's filters do not turn warnings into errors.
-                warnings.resetwarnings()
-                for kind in (DeprecationWarning, ImportWarning, ResourceWarning):
-                    warnings.simplefilter("ignore", kind)
-                future.set_result(work(*arguments, **options))
-        except (KeyboardInterrupt, SystemExit):
-            raise  # meant for this process, not for the task
-        except BaseException as error:  # a panic of a compiled library is no Exception
-            future.set_exception(error)
-        return future
+    future: Future[Any] = Future()
+    try:
+        with threadpool_limits(1):
+            future.set_result(task.work(*task.arguments))
+    except (KeyboardInterrupt, SystemExit):
+        raise  # meant for this process, not for the task
+    except BaseException as error:  # a panic of a compiled library is no Exception
+        future.set_exception(error)
+    return future
 
 
 @contextlib.contextmanager
@@ -145,7 +135,7 @@ def _cluster(address: str) -> Iterator[Any]:
         yield client
 
 
-class Hands:
+class Hands(contextlib.ExitStack):
     """Who works off tasks; started when there is work, and ended with it.
 
     Parameters
@@ -165,29 +155,27 @@ class Hands:
             )
         if workers is not None:
             checks.count(workers, "workers", most=1024)
+        super().__init__()
         self.workers, self.dask = workers, dask
-        self._started = contextlib.ExitStack()
-        self._pool: Executor | None = None
+        self._pool: Executor | None = None  # else this process does the work
         self._client: Any = None  # of a Dask cluster
-        self._most = 1  # processes
+        self._most = 0  # tasks at a time; none before the start
 
-    def __enter__(self) -> "Hands":
-        return self
+    def answers(
+        self, tasks: deque[Task], expected: int = 0
+    ) -> Iterator[tuple[Any, Any, str | None]]:
+        """Yield the key, the answer and the error of each task, as they are done.
 
-    def __exit__(self, *error: Any) -> None:
-        self._pool = self._client = None
-        self._started.__exit__(*error)
-
-    def carry_out(self, tasks: deque[Task], expected: int = 0) -> None:
-        """Work off tasks, which may add others up to a number that is expected.
-
-        What was on the workers when one died is tried once more, in a process of its own.
+        Others may be added meanwhile, up to a number that is expected. What was on the workers
+        when one died is tried once more, in a process of its own.
         """
-        if self._pool is None:
+        if not self._most:
             self._start(max(expected, len(tasks)))
         held: dict[Future[Any], Task] = {}
         while tasks or held:
-            while tasks and len(held) < self._room():
+            if self._client is not None:  # whose workers come and go; some tasks wait
+                self._most = 2 * max(1, sum(self._client.nthreads().values()))
+            while tasks and len(held) < self._most:
                 task = tasks.popleft()
                 held[self._submit(task)] = task
             done, _ = wait(held, timeout=5.0, return_when=FIRST_COMPLETED)
@@ -197,46 +185,30 @@ class Hands:
                     f"--resume goes on"
                 )
             for future in done:
-                _finish(held.pop(future), future)
+                task = held.pop(future)
+                if isinstance(error := future.exception(), BrokenProcessPool):
+                    with _processes(1) as alone:
+                        future = alone.submit(task.work, *task.arguments)
+                        error = future.exception()
+                if error is None:
+                    yield task.key, future.result(), None
+                else:
+                    died = isinstance(error, BrokenProcessPool)
+                    yield task.key, None, _DIED if died else describe_error(error)
 
     def _start(self, tasks: int) -> None:
+        self._most = max(1, min(self.workers or cores(), tasks))
         if self.dask is not None:
-            self._client = self._started.enter_context(_cluster(self.dask))
+            self._client = self.enter_context(_cluster(self.dask))
             self._pool = self._client.get_executor(pure=False)
-        elif self.workers == 1 or (self.workers is None and tasks < 2):
-            self._pool = _Here()
-        else:
-            self._most = max(1, min(self.workers or cores(), tasks))
-            self._pool = self._started.enter_context(_processes(self._most))
-
-    def _room(self) -> int:
-        """Return how many tasks may be held: of a cluster, whose workers come and go, some wait."""
-        if self._client is None:
-            return self._most
-        return 2 * max(1, sum(self._client.nthreads().values()))
+        elif self.workers != 1 and (self.workers or tasks > 1):
+            self._pool = self.enter_context(_processes(self._most))
 
     def _submit(self, task: Task) -> Future[Any]:
-        assert self._pool is not None
-        if self._client is not None and task.tables:
-            return _Here().submit(task.work, *task.arguments)
+        if self._pool is None or (self._client is not None and task.tables):
+            return _done_here(task)
         try:
             return self._pool.submit(task.work, *task.arguments)
         except BrokenProcessPool:  # one of them died
-            self._pool = self._started.enter_context(_processes(self._most))
+            self._pool = self.enter_context(_processes(self._most))
             return self._pool.submit(task.work, *task.arguments)
-
-
-def _finish(task: Task, future: Future[Any]) -> None:
-    error = future.exception()
-    if isinstance(error, BrokenProcessPool):
-        with _processes(1) as alone:
-            future = alone.submit(task.work, *task.arguments)
-            error = future.exception()
-    if isinstance(error, BrokenProcessPool):
-        task.fail(
-            "the worker process died 2 times (ended by the system, perhaps for lack of memory)"
-        )
-    elif error is not None:
-        task.fail(describe_error(error))
-    else:
-        task.then(future.result())

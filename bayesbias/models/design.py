@@ -10,18 +10,16 @@ import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError, nearest
 from bayesbias.core.formatting import some
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Design"]
 
@@ -159,8 +157,6 @@ class Design:
             raise FitError(f"{self.spec.label}: expected a table with the column {column!r}")
         if column == "connection":
             return self.coords[column], self.codes[column]
-        import pandas as pd
-
         codes, present = pd.factorize(self.codes[column])
         return [self.coords[column][k] for k in present], codes
 
@@ -363,8 +359,6 @@ class Design:
 
 def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    import pandas as pd
-
     values = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     if not (known := np.isfinite(values)).all():
         row = int(np.argmin(known))
@@ -378,8 +372,6 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], list[str], np.nd
 
     Connections come in their usual order in both.
     """
-    import pandas as pd
-
     if column.isna().any():
         row = int(np.flatnonzero(column.isna().to_numpy())[0])
         raise InputError("expected a label, got an empty cell", where=f"column {name}, row {row}")

@@ -9,8 +9,6 @@ compiled code cannot be stored in a table and stay on the disk between processes
 is sampled pair by pair.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

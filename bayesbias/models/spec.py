@@ -4,8 +4,6 @@ Nothing here sees a table or samples. Every refusal names the file and the key, 
 there, and what would do.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

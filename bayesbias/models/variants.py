@@ -3,25 +3,21 @@
 With slopes on a covariate, or without terms of which a table says nothing.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["slopes_for", "trimmed", "with_slopes"]
 

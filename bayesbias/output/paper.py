@@ -1,24 +1,19 @@
 """Results as text for a paper: a paragraph on the methods, and tables in LaTeX."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, join_words, number_of
 from bayesbias.core.sections import printed
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
-from bayesbias.models.spec import load_model
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import as_run
 from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    from bayesbias.inference.posterior import BiasFit
-    from bayesbias.models.spec import ModelSpec
 
 __all__ = ["latex_table", "methods_paragraph"]
 

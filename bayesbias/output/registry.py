@@ -1,7 +1,5 @@
 """The studies: which module says what is shown of a result."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 from typing import Any

@@ -7,8 +7,6 @@ netCDF files in the folder ``result``. All else can be made again from these, an
 read by people and by other programs.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json

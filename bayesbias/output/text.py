@@ -3,8 +3,6 @@
 Header, tables, then result, warnings and notes.
 """
 
-from __future__ import annotations
-
 import html
 import itertools
 import textwrap

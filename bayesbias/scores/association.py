@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -23,9 +24,6 @@ from bayesbias.tables.pair_table import Coverage
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import SHARED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
 """What the effect size divides by; see `effect_size`."""
@@ -285,8 +283,6 @@ def sc_weat(
     ... }
     {'math': (-0.53, 0.9844), 'arts': (-1.14, 0.0039)}
     """
-    import pandas as pd
-
     grid, chosen = grid_of(source, wordlist).two_classes(classes)
     pairs = grid.sides(chosen)
     n = {letter: len(grid.own(c)) for letter, c in zip("ab", chosen, strict=True)}
@@ -541,8 +537,6 @@ class Grid:
 
     def sides(self, chosen: tuple[str, str]) -> pd.DataFrame:
         """Return the pairs of the words of two classes with attribute sets A and B."""
-        import pandas as pd
-
         columns = ["protected_word", "protected_class", "attribute", "distance"]
         words = self.frame.loc[self.frame["protected_class"].isin(chosen), columns]
         parts = []

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -75,8 +76,6 @@ def direct_bias(
     >>> round(result.value, 3), result.towards[:2], result.away[:2]
     (0.11, ('he', 'his'), ('she', 'hers'))
     """
-    import pandas as pd
-
     listed = None if wordlist is None else load_wordlist(wordlist, controls="none")
     where = "direct bias" if listed is None else f"word list {listed.name}"
     if listed is not None:
@@ -163,8 +162,6 @@ def relative_norm_distance(
     >>> round(result.value, 3), result.classes, result.n["words"]
     (-0.147, ('man', 'woman'), 25)
     """
-    import pandas as pd
-
     listed = load_wordlist(wordlist, controls="none")
     pair = x, y = classes_of_list(listed, classes)
     wanted = [*x.attributes, *y.attributes] if words is None else words
@@ -238,8 +235,6 @@ def ripa(
     >>> result.classes, result.n["pairs"], result.value > 0
     (('man', 'woman'), 7, True)
     """
-    import pandas as pd
-
     listed = load_wordlist(wordlist, controls="none")
     pair = x, y = classes_of_list(listed, classes)
     couples = defining_pairs(
@@ -336,8 +331,6 @@ def ect(
     >>> round(result.value, 3), result.n["words"]
     (-0.012, 25)
     """
-    import pandas as pd
-
     listed = load_wordlist(wordlist, controls="none")
     pair = x, y = classes_of_list(listed, classes)
     wanted = [*x.attributes, *y.attributes]
@@ -446,7 +439,6 @@ def rnsb(
     >>> 0 < result.value < result.largest, result.n["x"], result.n["a"]
     (True, 8, 8)
     """
-    import pandas as pd
     from scipy.special import softmax
 
     shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -89,7 +90,6 @@ def wefat_score(
     >>> result.n["words"], result.p_method, result.r > 0.5
     (5, 'exact', True)
     """
-    import pandas as pd
     from scipy.stats import pearsonr
 
     prob = checks.probability(prob)

@@ -5,23 +5,23 @@ that is not there, and how often one is called that is. `accounts` compares the 
 truth, here simulated and in `coverage_on_pools` that of a pool of real words.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.fitting import Repeated, repeated
+from bayesbias.inference.fitting import Repeated, fit as fit_model, repeated
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, list_models, load_model
@@ -30,11 +30,6 @@ from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import MOMENTS, Key
 from bayesbias.simulation.scenario import LEVELS, Scenario, simulate_table, true_contrasts
 from bayesbias.wordlists.wordlist import SHARED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.inference.posterior import BiasFit
 
 AVERAGED = ("weat", "averages_t", "pairs_t")
 """The methods beside the models: WEAT's permutation test on the first two classes; the paired
@@ -210,10 +205,8 @@ def _row(key: Key, **answer: Any) -> dict[str, Any]:
 
 def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, Any]) -> BiasFit:
     """Fit a model with the settings of a simulation."""
-    from bayesbias.inference.fitting import fit
-
     sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
-    return fit(table, model, seed=seed, **sampling, pointwise=False, progress=False)
+    return fit_model(table, model, seed=seed, **sampling, pointwise=False, progress=False)
 
 
 def answers_of_fit(
@@ -315,8 +308,6 @@ def accounts(
         bias_se, rmse, rmse_se, width, width_se, seconds, converged, quick``; ``_se`` are standard
         errors by the number of tables.
     """
-    import pandas as pd
-
     names = ["method", *LABELS]
     frame = pd.DataFrame(rows, columns=[*names, *_ANSWER]).astype(dict.fromkeys(_ANSWER, float))
     true = pd.Series(
@@ -384,20 +375,12 @@ def analyse_tables(
     batch = max(_BATCH, tables // _BATCHES)
     counts = {first: min(batch, tables - first) for first in range(0, tables, batch)}
     done: dict[int, list[dict[str, Any]]] = {}
-
-    def failed(error: str) -> None:
-        raise InputError(f"a batch of {label} failed: {error}")
-
+    work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
+    tasks = deque(Task(first, work, (first, count)) for first, count in counts.items())
     with ticking(label, tables, progress) as tick:
-
-        def finished(first: int, answer: list[dict[str, Any]]) -> None:
+        for first, answer, error in hands.answers(tasks):
+            if error:
+                raise InputError(f"a batch of {label} failed: {error}")
             done[first] = answer
             tick(counts[first])
-
-        work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
-        tasks = deque(
-            Task(work, batch, functools.partial(finished, batch[0]), failed)
-            for batch in counts.items()
-        )
-        hands.carry_out(tasks)
     return [row for first in counts for row in done[first]]

@@ -15,24 +15,20 @@ in this contrast.
 Source: Manzini et al. (2019) for the t-test.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.counting import clopper_pearson
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 _PERMUTATIONS = 2000  # drawn where there are more than can be listed
@@ -128,8 +124,6 @@ class NullDistribution:
 
         Standard deviation, quantiles, and shares above a size.
         """
-        import pandas as pd
-
         d, size_of = self.effect_sizes, np.abs(self.effect_sizes)
         # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
         sd = self.largest / math.sqrt(self.n_x + self.n_y - 1)
@@ -284,8 +278,6 @@ def simulate_grid(
     ... )
     (True, True)
     """
-    import pandas as pd
-
     words = [checks.count(n, "n_words", least=2) for n in n_words]
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sd, attribute_sd):

@@ -13,16 +13,13 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS, between_cells
 from bayesbias.wordlists.wordlist import SHARED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOMENTS = "moments"
 """The two-way method of moments, which needs no model."""
@@ -103,8 +100,6 @@ class Grid:
 
     def frame(self) -> pd.DataFrame:
         """Return the grid as a table of pairs."""
-        import pandas as pd
-
         from bayesbias.tables.pair_table import as_pair_columns
 
         row, column = np.indices(self.distances.shape).reshape(2, -1)
@@ -139,8 +134,6 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
         If a word has two classes or an attribute two lists, or no attribute has a pair with every
         word.
     """
-    import pandas as pd
-
     frame = frame.astype(dict.fromkeys(_LABELS, str))
     for word, column in (("protected_word", "protected_class"), ("attribute", "attribute_class")):
         of = frame[[word, column]].drop_duplicates()

@@ -5,21 +5,21 @@ whose words are dealt to the classes anew there is nothing to find: a negative c
 tables have the spread that a model assumes, real words have their own.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import DEFAULT_MODEL, list_models
 from bayesbias.simulation import coverage
@@ -35,12 +35,8 @@ from bayesbias.simulation.grid import (
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.wordlists.wordlist import WordList
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import CONTROLS, WordList
 
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 _TRIES = 1000  # deals until one is not the real one
@@ -367,11 +363,6 @@ def negative_controls(
     >>> found.columns.tolist()
     ['kind', 'tables', 'called', 'called_se', 'mean', 'sd', 'width', 'quick', 'expected']
     """
-    import pandas as pd
-
-    from bayesbias.embeddings.loading import load_embedding
-    from bayesbias.wordlists.listfile import load_wordlist
-
     settings = coverage.settings_of(prob, **sampling)
     if model in coverage.WITHOUT_MODEL:
         raise InputError("expected a model", found=model, valid=list_models())

@@ -3,15 +3,14 @@
 By simulated tables, and by the SDs of a fit.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -25,9 +24,6 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import LEVELS, Scenario
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
 
@@ -100,7 +96,6 @@ def sample_size(
     >>> int(narrowest["words"]), int(narrowest["attributes"])
     (10, 10)
     """
-    import pandas as pd
     from scipy.special import ndtri
 
     scenario = Scenario.for_claims() if scenario is None else scenario
@@ -232,8 +227,6 @@ def plan_reliability(
     >>> bool(plan["enough"].any())
     True
     """
-    import pandas as pd
-
     checks.probability(target, "target")
     checks.probability(prob)
     kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]

@@ -7,9 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -19,10 +20,6 @@ from bayesbias.models.design import Design
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.tables.reading import SIMULATED
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 LEVELS = ("overall", BETWEEN[0])
 """Where a scenario has true contrasts: overall, and between classes on shared attributes."""
@@ -270,8 +267,6 @@ def scenario_frame(
     sets: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the pairs of a scenario, with distances of zero."""
-    import pandas as pd
-
     classes = classes or [f"class{k}" for k in range(len(words))]
     kind = SHARED if sets else "stereotype"
     named = zip(sets or classes, attributes, strict=True)

@@ -6,8 +6,6 @@ of the plan and the labels of the cell, so that neither the order of the work no
 workers changes any draw.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """What a sweep found: its tidy table, collected from the folder in the order of the plan."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What is shown of a sweep."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -13,9 +11,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import View, sides
 from bayesbias.studies.common import listing, number_of, text
 from bayesbias.sweeps.plan import LABELS
-
-if TYPE_CHECKING:
-    from bayesbias.sweeps.result import SweepResult
+from bayesbias.sweeps.result import SweepResult
 
 
 def header(result: SweepResult, view: View) -> list[str]:

@@ -5,8 +5,6 @@ was killed can be resumed. Each embedding is read once, for the words of all lis
 Whatever goes wrong belongs to its cell and does not end the sweep.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import itertools
@@ -29,7 +27,7 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
-from bayesbias.models.spec import ModelSpec, parse_model
+from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.association.interpretation import interpret_fit
 from bayesbias.sweeps import plan as plans
 from bayesbias.sweeps.plan import CellGroup, SweepCell, SweepPlan, or_message
@@ -126,8 +124,7 @@ def run_sweep(
     wanted = {cell.key for cell in cells} - finished - set(failed)
     if wanted:
         with ticking("fits", len(wanted), progress) as tick, hands:
-            tasks = _tasks(groups, wanted, plan, out, failed, tick)
-            hands.carry_out(tasks, len(wanted))
+            _fit_cells(groups, wanted, plan, out, failed, hands, tick)
     return collect_results(cells, out, failed, len(finished))
 
 
@@ -152,91 +149,82 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
         temporary.write_text(json.dumps(plain(value), allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _tasks(
+def _fit_cells(
     groups: Sequence[CellGroup],
     wanted: Collection[str],
     plan: SweepPlan,
     out: Path,
     failed: dict[str, str],
+    hands: Hands,
     tick: Callable[[int], None],
-) -> deque[Task]:
-    """Return one task per file to read; each adds the fits of its tables when it is done."""
+) -> None:
+    """Read each file and fit its tables, before the next file is read where there is one worker."""
+    reading = {name: getattr(plan, name) for name in plans.READING}
+    settings = {name: getattr(plan, name) for name in plans.SETTINGS}
     tasks: deque[Task] = deque()
-    shared: list[CellGroup] = []  # whose tables wait for each other, to keep the common words
-    held: list[list[_Made]] = []
+    waiting = 0  # files whose tables wait for each other, to keep the common words
+    met: dict[Any, list[_Made]] = {}  # the tables that do, by word list
 
-    def fail(cells: Sequence[SweepCell], error: str) -> None:
-        mine = [cell for cell in cells if cell.key in wanted]
-        failed.update({cell.key: error for cell in mine})
+    def fail(cells: Iterable[SweepCell], error: str) -> None:
+        mine = [cell.key for cell in cells if cell.key in wanted]
+        failed.update(dict.fromkeys(mine, error))
         tick(len(mine))
-
-    def read_task(group: CellGroup, cells: list[SweepCell]) -> Task:
-        by_list: dict[Any, list[SweepCell]] = {}
-        for cell in cells:
-            by_list.setdefault(cell.list_label, []).append(cell)
-        lists = [own[0].words for own in by_list.values()]
-
-        def then(tables: list[PairTable | str]) -> None:
-            made: list[_Made] = []
-            for table, own in zip(tables, by_list.values(), strict=True):
-                if isinstance(table, str):
-                    fail(own, table)
-                else:
-                    made.append((table, own))
-            arrived(group, made)
-
-        options = {key: getattr(plan, key) for key in plans.READING}
-        arguments = (group.location, None if group.source == "distances" else lists, options)
-        # What fails the whole file fails each of its tables.
-        return Task(make_tables, arguments, then, lambda e: then([e] * len(lists)), tables=True)
-
-    def arrived(group: CellGroup, made: list[_Made]) -> None:
-        if group not in shared:
-            return start(made)
-        held.append(made)
-        by_list: dict[Any, list[_Made]] = {}
-        for each in itertools.chain(*held) if len(held) == len(shared) else ():
-            by_list.setdefault(each[1][0].list_label, []).append(each)
-        for members in by_list.values():
-            tables, own = zip(*members, strict=True)
-            try:
-                start(zip(keep_common(tables), own, strict=True))
-            except InputError as error:
-                fail(list(itertools.chain(*own)), str(error))
 
     def start(made: Iterable[_Made]) -> None:
         each = [(table, cell) for table, own in made for cell in own if cell.key in wanted]
-        tasks.extendleft(fit_task(table, cell) for table, cell in reversed(each))
-
-    def fit_task(table: PairTable, cell: SweepCell) -> Task:
-        assert isinstance(cell.spec, ModelSpec)  # the others have failed already
-        settings = {name: getattr(plan, name) for name in plans.SETTINGS}
-        settings |= {"model": cell.labels["model"], "seed": cell.fit_seed}
-
-        def then(result: dict[str, Any] | str) -> None:
-            if isinstance(result, str):
-                return fail([cell], result)
-            version = result["provenance"]["versions"]["bayesbias"]
-            if version != own_version():
-                return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
-            if "draws" in result:
-                with whole_file(out / "draws" / f"{cell.key}.npz") as temporary:
-                    temporary.write_bytes(result.pop("draws"))
-            about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
-            _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
-            tick(1)
-
-        arguments = (fit_cell, table, cell.spec.text, settings)
-        return Task(or_message, arguments, then, lambda error: fail([cell], error))
+        for table, cell in reversed(each):
+            arguments = (fit_cell, table, cell.spec, cell.fit_seed, settings)
+            tasks.appendleft(Task(cell, or_message, arguments))
 
     for group in groups:
         # Where words must be common, vectors whose cells are finished are read too.
-        all_read = plan.common_words and group.source == "embedding"
-        chosen = [c for c in group.cells if c.key in wanted or (all_read and not c.error)]
-        if chosen:
-            shared += [group] if all_read else []
-            tasks.append(read_task(group, chosen))
-    return tasks
+        shared = plan.common_words and group.source == "embedding"
+        by_list: dict[Any, list[SweepCell]] = {}
+        for cell in group.cells:
+            if cell.key in wanted or (shared and not cell.error):
+                by_list.setdefault(cell.list_label, []).append(cell)
+        if by_list:
+            waiting += shared
+            lists = [own[0].words for own in by_list.values()]
+            given = (group.location, None if group.source == "distances" else lists, reading)
+            tasks.append(Task((shared, by_list), make_tables, given, tables=True))
+    for key, answer, error in hands.answers(tasks, len(wanted)):
+        if isinstance(key, SweepCell):
+            if error or isinstance(answer, str):
+                fail([key], error or answer)
+            else:
+                _write_cell(out, key, answer)
+                tick(1)
+            continue
+        shared, by_list = key
+        made: list[_Made] = []
+        # What fails the whole file fails each of its tables.
+        for table, own in zip(answer or [error] * len(by_list), by_list.values(), strict=True):
+            if isinstance(table, str):
+                fail(own, table)
+            else:
+                made.append((table, own))
+        if not shared:
+            start(made)
+            continue
+        waiting -= 1
+        for each in made:
+            met.setdefault(each[1][0].list_label, []).append(each)
+        for members in () if waiting else met.values():
+            found, cells = zip(*members, strict=True)
+            try:
+                start(zip(keep_common(found), cells, strict=True))
+            except InputError as problem:
+                fail(itertools.chain(*cells), str(problem))
+
+
+def _write_cell(out: Path, cell: SweepCell, result: dict[str, Any]) -> None:
+    """Keep what a cell gave."""
+    if "draws" in result:
+        with whole_file(out / "draws" / f"{cell.key}.npz") as temporary:
+            temporary.write_bytes(result.pop("draws"))
+    about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
+    _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
 
 
 def make_tables(
@@ -257,12 +245,13 @@ def make_tables(
     return [or_message(distance_table, every, words) for words in wordlists]
 
 
-def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def fit_cell(
+    table: PairTable, spec: ModelSpec, seed: int, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """Fit one cell and return all that is kept of it."""
-    spec = parse_model(model.encode("utf-8"), settings["model"])
-    sampling = {name: settings[name] for name in ("draws", "tune", "chains", "seed")}
+    sampling = {name: settings[name] for name in ("draws", "tune", "chains")}
     # One core: there are as many workers as cores already.
-    result = fit(table, spec, pointwise=False, cores=1, progress=False, **sampling)
+    result = fit(table, spec, seed=seed, pointwise=False, cores=1, progress=False, **sampling)
     prob, rope = settings["prob"], settings["rope"]
     unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
     rows: list[dict[str, Any]] = []

@@ -48,6 +48,12 @@ def write_inputs(folder: Path) -> Path:
     return folder / "plan.toml"
 
 
+def arrays_of(path: Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an npz file, and close it."""
+    with np.load(path) as held:
+        return dict(held)
+
+
 def write_plan(folder: Path, **changes) -> None:
     """Write the plan with some of its keys changed; a key that is None is left out."""
     plan = {

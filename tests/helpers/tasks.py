@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import warnings
 from pathlib import Path
 
 
@@ -27,12 +26,6 @@ def threads() -> int:
     from threadpoolctl import threadpool_info
 
     return max((pool["num_threads"] for pool in threadpool_info()), default=1)
-
-
-def warned() -> str:
-    warnings.warn("a word to the user", UserWarning, stacklevel=1)
-    warnings.warn("a word to developers", DeprecationWarning, stacklevel=1)
-    return "lived"
 
 
 def interrupted() -> None:

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sweeps import cell_files, results, write_inputs, write_plan
+from helpers.sweeps import arrays_of, cell_files, results, write_inputs, write_plan
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -55,7 +55,7 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
 @pytest.mark.slow
 def test_common_words_keeps_what_all_vectors_have(tmp_path):
     plan = write_inputs(tmp_path)
-    held = np.load(tmp_path / "e1.npz")
+    held = arrays_of(tmp_path / "e1.npz")
     rest = {name: values[held["words"] != "cat"] for name, values in held.items()}
     np.savez(tmp_path / "e1.npz", **rest)
     how = {"wordlists": ["pets.toml"], "models": ["crossed"]}
@@ -106,7 +106,7 @@ def test_tables_of_distances_and_seeds(tmp_path):
 @pytest.mark.slow
 def test_a_plan_names_the_words_of_a_matrix_and_their_form(tmp_path):
     write_inputs(tmp_path)
-    held = np.load(tmp_path / "e0.npz")
+    held = arrays_of(tmp_path / "e0.npz")
     np.save(tmp_path / "matrix.npy", held["vectors"])
     keys = [f"{word}_NOUN" for word in held["words"]]
     (tmp_path / "nouns.txt").write_text("\n".join(keys), encoding="utf-8")
@@ -126,7 +126,7 @@ def test_a_plan_names_the_words_of_a_matrix_and_their_form(tmp_path):
 def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     """Every kind of bad input fails its own cells only; repaired, it is fitted, and nothing else is."""
     write_inputs(tmp_path)
-    broken = np.load(tmp_path / "e0.npz")
+    broken = arrays_of(tmp_path / "e0.npz")
     vectors = broken["vectors"].copy()
     vectors[list(broken["words"]).index("soup")] = np.nan  # a word of the second list alone
     np.savez(tmp_path / "nan.npz", words=broken["words"], vectors=vectors)
@@ -179,7 +179,7 @@ def test_what_changed_is_fitted_again_and_nothing_else(tmp_path):
     plan, out = write_inputs(tmp_path), tmp_path / "out"
     write_plan(tmp_path, models=["additive"])
     first = run_sweep(plan, out, workers=1)
-    vectors = np.load(tmp_path / "e1.npz")
+    vectors = arrays_of(tmp_path / "e1.npz")
     np.savez(tmp_path / "e1.npz", words=vectors["words"], vectors=vectors["vectors"] + 0.1)
     text = (tmp_path / "pets.toml").read_text(encoding="utf-8")
     (tmp_path / "pets.toml").write_text(text.replace("keen", "warm"), encoding="utf-8")
