@@ -47,15 +47,14 @@ def with_pointwise(fit: BiasFit) -> BiasFit:
 
     design, draws, outcome = fit.design, fit.parameter_draws(), fit.spec.outcome
     chains, per_chain = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
-    seed = design.stream(int(fit.provenance["sampler"]["seed"]))
     n = chains * per_chain
     keep = np.linspace(0, n - 1, min(_PREDICTIVE, n)).astype(int)
     posterior = {name: values[keep] for name, values in draws.items()}
-    prior = design.prior_draws(_PREDICTIVE, seed + 2)
+    prior = design.prior_draws(_PREDICTIVE, fit.stream + 2)
     groups = {
         "log_likelihood": design.log_likelihood(draws).reshape(chains, per_chain, -1),
-        "posterior_predictive": design.outcome_draws(posterior, seed + 1)[None],
-        "prior_predictive": design.outcome_draws(prior, seed + 3)[None],
+        "posterior_predictive": design.outcome_draws(posterior, fit.stream + 1)[None],
+        "prior_predictive": design.outcome_draws(prior, fit.stream + 3)[None],
     }
     idata = fit.sampled.copy()
     for group, values in groups.items():
@@ -68,8 +67,7 @@ def with_pointwise(fit: BiasFit) -> BiasFit:
 
 def replicated(fit: BiasFit, most: int) -> np.ndarray:
     """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
-    seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
-    return fit.design.outcome_draws(fit.scales_and_effects(fit.spec.mu, most), seed + 1)
+    return fit.design.outcome_draws(fit.scales_and_effects(fit.spec.mu, most), fit.stream + 1)
 
 
 def misfit(fit: BiasFit) -> dict[str, float]:

@@ -104,14 +104,14 @@ class BiasFit(sections.Result):
         if self._reduced is None:
             return self.sampled
         out = self.sampled.copy()
-        posterior = with_effects(out["posterior"].to_dataset(), self._reduced, self._seed)
+        posterior = with_effects(out["posterior"].to_dataset(), self._reduced, self.stream)
         out["posterior"] = xr.DataTree(posterior)
         return out
 
     @property
     def engine(self) -> Engine:
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
-        return Engine.of(self.provenance.get("sampler", {}))
+        return Engine.of(self.provenance["sampler"])
 
     def parameter_draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws of the parameters, chains joined, read-only.
@@ -272,7 +272,6 @@ class BiasFit(sections.Result):
         ... )
         ('associated - different', 'sd of neutral pairs', True, True)
         """
-        spreads.check_normal_noise(self.spec, "standardized contrasts")
         return self._contrasts(level, estimand, View(prob=prob, standard_rope=rope), True)
 
     def probability_of_superiority(
@@ -374,7 +373,6 @@ class BiasFit(sections.Result):
         FitError
             If the noise of the model is Student-t.
         """
-        spreads.check_normal_noise(self.spec, "shares of variance")
         return estimates.estimates(self.table_draws("variance_partition", group=group), prob)
 
     def reliability(
@@ -482,7 +480,7 @@ class BiasFit(sections.Result):
             with an exact reduction: over its scales, given which effects are drawn exactly; None of
             too few chains or draws), ``ok``, and ``problems``: sentences, none if all is well.
         """
-        names = self._scale_names if self._collapsed else list(self.spec.parameters)
+        names = [name for name in self.spec.parameters if name in self.sampled["posterior"]]
         independent = self.engine.name == "quick"
         return dict(self.once("diagnostics", lambda: diagnose(self.sampled, names, independent)))
 
@@ -534,21 +532,8 @@ class BiasFit(sections.Result):
                 raise no_contrasts(self.spec)
             return estimates.joined_rows(some)
 
-        def measured(what: str, make: Callable[..., Any], **asked: Any) -> Any:
-            spreads.check_normal_noise(self.spec, what)
+        def measured(make: Callable[..., Any], **asked: Any) -> Any:
             return make(self.design, self.parameter_draws(), contrasts(**asked))
-
-        def reliable(words: Any = None, attributes: Any = None) -> xr.DataArray:
-            spec = self.spec
-            means = {
-                name
-                for name in spec.location_parameters()
-                if not spec.is_random(name) or not set(spec.units) & set(spec.parameters[name].dims)
-            }
-            draws = self.scales_and_effects(means)
-            return reliability.reliability_draws(
-                self.ordered, draws, self._chains, words, attributes
-            )
 
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand="population": relabelled(
@@ -557,17 +542,15 @@ class BiasFit(sections.Result):
             "words": words,
             "means": means,
             "contrasts": contrasts,
-            "standardized": lambda **asked: measured(
-                "standardized contrasts", spreads.standardized, **asked
-            )[0],
+            "standardized": lambda **asked: measured(spreads.standardized, **asked)[0],
             "probability_of_superiority": lambda **asked: measured(
-                "probabilities of superiority", spreads.superiority_draws, **asked
+                spreads.superiority_draws, **asked
             ),
             "new_words": self._opposite_draws,
             "variance_partition": lambda group=None: spreads.variance_partition_draws(
                 self.design, self._scales, self._chains, group
             ),
-            "reliability": reliable,
+            "reliability": lambda **asked: reliability.reliability_draws(self, **asked),
             "slopes": lambda: slopes.slope_draws(self),
             "parameters": self._draws_of_entries,
         }
@@ -637,7 +620,8 @@ class BiasFit(sections.Result):
 
     @functools.cached_property
     def _reduced(self) -> Collapsed | None:
-        return collapse(self.ordered) if self._collapsed else None
+        collapsed = self.provenance["sampler"].get("method") == "collapsed"
+        return collapse(self.ordered) if collapsed else None
 
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:
@@ -646,16 +630,9 @@ class BiasFit(sections.Result):
         return dict(zip(words, classes, strict=True))
 
     @property
-    def _collapsed(self) -> bool:
-        return self.provenance.get("sampler", {}).get("method") == "collapsed"
-
-    @property
-    def _scale_names(self) -> list[str]:
-        return [name for name, parameter in self.spec.parameters.items() if parameter.positive]
-
-    @property
     def _scales(self) -> dict[str, np.ndarray]:
-        return joined_draws(self.sampled["posterior"].dataset, self._scale_names)
+        names = [name for name, parameter in self.spec.parameters.items() if parameter.positive]
+        return joined_draws(self.sampled["posterior"].dataset, names)
 
     def scales_and_effects(
         self, names: Collection[str], most: int | None = None
@@ -672,7 +649,7 @@ class BiasFit(sections.Result):
             draws = {name: values[keep] for name, values in draws.items()}
         if self._reduced is None:
             return draws
-        rng = np.random.default_rng(np.random.SeedSequence([self._seed, 6]))
+        rng = np.random.default_rng(np.random.SeedSequence([self.stream, 6]))
         theta = self._reduced.joined(draws)
         return draws | self._reduced.draw_effects(theta, rng, names)
 
@@ -681,9 +658,9 @@ class BiasFit(sections.Result):
         return int(self.sampled["posterior"].sizes["chain"])
 
     @property
-    def _seed(self) -> int:
+    def stream(self) -> int:
         """The seed of the random numbers of this fit."""
-        return self.design.stream(int(self.provenance.get("sampler", {}).get("seed", 0)))
+        return self.design.stream(self.provenance["sampler"]["seed"])
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         check_asked(self.spec, level, estimand)
@@ -746,7 +723,7 @@ class BiasFit(sections.Result):
                 self._drawn(asked, estimand, column), None, asked.known, self.parameter_draws()
             )
         mixtures, scales = mixed
-        sampled = mixtures.sampled(self._seed)
+        sampled = mixtures.sampled(self.stream)
         own = estimates.keyed_draws(sampled, asked.keys, column, estimand)
         return Answer(own, mixtures, asked.known, scales)
 
@@ -831,7 +808,7 @@ class BiasFit(sections.Result):
             mixtures = Mixtures(
                 values.reshape(shape), sd.reshape(shape), asked.quantity, asked.weight
             )
-            values = mixtures.sampled(self._seed)
+            values = mixtures.sampled(self.stream)
         else:
             values = values.reshape(shape)
         return estimates.keyed_draws(values, asked.keys, column, estimand)
@@ -873,18 +850,15 @@ class BiasFit(sections.Result):
 
         Entries come in the order of their labels in the table.
         """
-        design, draws = self.design, self.parameter_draws()
-        names, indices, columns = [], [], []
+        posterior, columns = self.idata["posterior"].dataset, []
+        labels: dict[str, list[str]] = {"name": [], "index": []}
         for name, parameter in self.spec.parameters.items():
             if "attribute" in parameter.dims:
                 continue
-            labels = [design.coords[dim] for dim in parameter.dims]
-            shown = [design.shown[dim] for dim in parameter.dims]
-            places = [list(map(own.index, ours)) for own, ours in zip(labels, shown, strict=True)]
-            for entry in itertools.product(*places):
-                names.append(name)
-                indices.append(", ".join(own[k] for own, k in zip(labels, entry, strict=True)))
-                at: Any = (slice(None), *entry)
-                columns.append(draws[name][at])
-        values = np.stack(columns, axis=-1).reshape(self._chains, -1, len(names))
-        return estimates.labelled_draws(values, {"name": names, "index": indices})
+            shown = {dim: self.design.shown[dim] for dim in parameter.dims}
+            own = posterior[name].transpose("chain", "draw", *shown).sel(shown).to_numpy()
+            columns.append(own.reshape(*own.shape[:2], -1))
+            entries = [", ".join(entry) for entry in itertools.product(*shown.values())]
+            labels["name"] += [name] * len(entries)
+            labels["index"] += entries
+        return estimates.labelled_draws(np.concatenate(columns, axis=-1), labels)

@@ -40,6 +40,8 @@ from bayesbias.models.design import Design
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayesbias.inference.posterior import BiasFit
+
 __all__ = ["LEFT_OUT", "MEASURES", "Components", "score_components"]
 
 MEASURES: Mapping[str, tuple[str, ...]] = {
@@ -196,16 +198,21 @@ def score_components(
 
 
 def reliability_draws(
-    design: Design,
-    draws: Mapping[str, np.ndarray],
-    chains: int,
-    words: int | Sequence[int] | None,
-    attributes: int | Sequence[int] | None,
+    fit: BiasFit,
+    words: int | Sequence[int] | None = None,
+    attributes: int | Sequence[int] | None = None,
 ) -> xr.DataArray:
     """Return draws of the coefficients, labeled by the columns of `BiasFit.reliability`.
 
     NaN where left out.
     """
+    design, spec = fit.ordered, fit.spec
+    means = {
+        name
+        for name in spec.location_parameters()
+        if not spec.is_random(name) or not set(spec.units) & set(spec.parameters[name].dims)
+    }
+    draws = fit.scales_and_effects(means)
     parts = score_components(design, draws)
     rows, numbers = _rows_of_scores(design), []
     for given, unit in ((words, _WORD), (attributes, _ATTRIBUTE)):
@@ -227,6 +234,7 @@ def reliability_draws(
             columns.append(np.full(n, np.nan) if isinstance(part, str) else part.coefficient(k, m))
     names = ("measure", "words", "attributes", "coefficient", "left_out")
     by_name = dict(zip(names, zip(*labels, strict=True), strict=True))
+    chains = fit.sampled["posterior"].sizes["chain"]
     return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(labels)), by_name)
 
 

@@ -45,7 +45,9 @@ def has_variance(spec: ModelSpec) -> bool:
 def check_normal_noise(spec: ModelSpec, what: str) -> None:
     """Refuse to give a variance that there need not be."""
     if not has_variance(spec):
-        raise FitError(f"{what} need normal noise, and {spec.label} has another")
+        raise FitError(
+            f"{what}: expected normal noise, got {spec.likelihood} of {spec.label}. Fit another model."
+        )
 
 
 def variances(

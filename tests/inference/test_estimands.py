@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.spec import load_model
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +110,3 @@ def test_shares_of_pairs_are_put_together_by_column(crossed):
         assert frame.loc[source, "mean"] == pytest.approx(
             (part / (cells + words + noise)).mean(), abs=1e-9
         )
-
-
-def test_shares_need_normal_noise(crossed):
-    other = dataclasses.replace(crossed, spec=load_model("robust"))
-    with pytest.raises(FitError, match="shares of variance need normal noise"):
-        other.variance_partition()

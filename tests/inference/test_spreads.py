@@ -106,7 +106,7 @@ def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):
 def test_noise_without_a_variance_is_refused(table):
     result = made_up(table, "robust", SPREADS)
     with pytest.raises(
-        FitError, match="standard deviations of pairs need normal noise, and model robust"
+        FitError, match="pairs: expected normal noise, got StudentT of model robust"
     ):
         total_sd(result.design, result.parameter_draws(), of(table, "neutral"))
 

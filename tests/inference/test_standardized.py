@@ -158,8 +158,10 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
 def test_noise_without_a_variance_is_refused():
     result = made_up(load_distances(pairs()).frame, "robust", VALUES)
     with pytest.raises(
-        FitError, match="standardized contrasts need normal noise, and model robust"
+        FitError, match="pairs: expected normal noise, got StudentT of model robust"
     ):
         result.standardized()
-    with pytest.raises(FitError, match="probabilities of superiority need normal noise"):
+    with pytest.raises(FitError, match="pairs: expected normal noise"):
         result.probability_of_superiority()
+    with pytest.raises(FitError, match="shares of variance: expected normal noise"):
+        result.variance_partition()
