@@ -289,14 +289,6 @@ def keys_of_rows(draws: xr.DataArray, *columns: str) -> list[tuple[str, ...]]:
     return list(zip(*(draws[name].to_numpy().tolist() for name in columns), strict=True))
 
 
-def chosen_rows(draws: xr.DataArray, **labels: str) -> xr.DataArray:
-    """Return the rows that have some labels, such as ``level="overall"``, in their order."""
-    mine = np.ones(draws.sizes["row"], dtype=bool)
-    for name, label in labels.items():
-        mine &= draws[name].to_numpy() == label
-    return draws.isel(row=mine)
-
-
 def joined_rows(parts: Sequence[xr.DataArray]) -> xr.DataArray:
     """Return the rows of some arrays with the same label columns, one after the other."""
     import xarray as xr
@@ -329,18 +321,18 @@ def contrast_draws(
 ) -> xr.DataArray:
     """Return draws of the differences between connections wherever both exist.
 
-    ``level, name, contrast, estimand``.
+    Labeled as the means are, with ``contrast`` in the place of ``connection``.
     """
-    keys = keys_of_rows(means, "level", "name", "estimand", "connection")
-    at = dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+    columns = [str(name) for name in means.coords]
+    place = columns.index("connection")
+    at = dict(zip(keys_of_rows(means, *columns), np.moveaxis(means.to_numpy(), -1, 0), strict=True))
     found = {
-        (level, name, f"{a} - {b}", estimand): one - two
-        for level, name, estimand in dict.fromkeys(key[:3] for key in keys)
+        (*before, f"{a} - {b}", *after): at[*before, a, *after] - at[*before, b, *after]
+        for before, after in dict.fromkeys((key[:place], key[place + 1 :]) for key in at)
         for a, b in pairs
-        if (one := at.get((level, name, estimand, a))) is not None
-        and (two := at.get((level, name, estimand, b))) is not None
+        if {(*before, a, *after), (*before, b, *after)} <= at.keys()
     }
-    names = ("level", "name", "contrast", "estimand")
-    labels = {name: [key[place] for key in found] for place, name in enumerate(names)}
+    columns[place] = "contrast"
+    labels = {name: [key[k] for key in found] for k, name in enumerate(columns)}
     none = means.to_numpy()[..., :0]
     return labelled_draws(np.stack([*found.values()], axis=-1) if found else none, labels)

@@ -191,7 +191,7 @@ def _main_contrasts(fit: BiasFit) -> xr.DataArray:
     for level, about in spec.results.levels.items():
         if about.by not in spec.units and about.population:
             own = fit.table_draws("contrasts", level=level, estimand="population")
-            parts.append(estimates.chosen_rows(own, contrast=first))
+            parts.append(own.isel(row=own["contrast"].to_numpy() == first))
     return estimates.joined_rows(parts)
 
 

@@ -385,14 +385,10 @@ class Comparison(ManyFits):
     def _contrasts_draws(
         self, estimand: str | None = None, method: str | None = None, level: str | None = None
     ) -> xr.DataArray:
-        means = self._changes_draws(estimand, method, level)
-        parts = []
-        for name in self.chosen_methods(method):
-            draws = rows.contrast_draws(rows.chosen_rows(means, method=name))
-            parts.append(rows.relabelled(draws, method=[name] * draws.sizes["row"]))
-        if not any(part.sizes["row"] for part in parts):
+        draws = rows.contrast_draws(self._changes_draws(estimand, method, level))
+        if not draws.sizes["row"]:
             raise FitError("the tables have no two connections that are contrasted with each other")
-        return rows.joined_rows(parts)
+        return draws
 
 
 def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
