@@ -105,13 +105,20 @@ def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> l
         widths, gaps = natural, [2] * len(natural)
     lines = []
     for row in zip(*((head, *cells) for _, head, cells in shown), strict=True):
-        parts = [textwrap.wrap(*each) for each in zip(row, widths, strict=True)]
+        parts = [_folded(*each) for each in zip(row, widths, strict=True)]
         for texts in itertools.zip_longest(*parts, fillvalue=""):
             line = ""
             for text, width, space, number in zip(texts, widths, gaps, numbers, strict=True):
                 line += " " * space + (text.rjust(width) if number else text.ljust(width))
             lines.append(line[gaps[0] :].rstrip())
     return lines
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Return the lines of a cell; a name is broken after an underscore rather than anywhere."""
+    if len(text) <= width:
+        return [text]
+    return [line.replace("_ ", "_") for line in textwrap.wrap(text.replace("_", "_ "), width)]
 
 
 def interpretation_text(said: Interpretation, detail: bool = False) -> str:

@@ -179,7 +179,7 @@ def _once(words: Sequence[str], vectors: Mapping[str, Array]) -> tuple[list[str]
     for word in words:
         known = first.setdefault((word.casefold(), vectors[word].tobytes()), word)
         if known != word:
-            notes.append(f"{word} and {known} are one word of the vectors, counted as {known}")
+            notes.append(f"one word of the vectors, counted as {known}: {word} and {known}")
     return list(first.values()), notes
 
 

@@ -187,8 +187,10 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if not fit.diagnostics()["ok"]:
             continue
         shares = fit.once("misfit", functools.partial(misfit, fit)).items()
-        if each := [f"{share:.0%} of {group}" for group, share in shares if share > MISFIT]:
-            found.append(": ".join(filter(None, (name, ", ".join(each)))))
+        if each := [
+            f"{share:.0%} of the rows of {group}" for group, share in shares if share > MISFIT
+        ]:
+            found.append(", ".join(each) + (f" ({name})" if name else ""))
             spec = fit.spec
             about = spec.outcome, spec.likelihood, spec.results.group
             robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")
@@ -196,8 +198,8 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         return []
     what = "Fit --model robust too" if robust else "Look at the figure (plot_ppc)"
     return [
-        f"Posterior predictive check failed: the model does not reproduce the distribution of the "
-        f"data (off: {'; '.join(found)}). {what}, and report it."
+        f"Posterior predictive check failed: {'; '.join(found)} do not look like data of the model. "
+        f"{what}, and report it."
     ]
 
 

@@ -340,7 +340,7 @@ def _with_column(
             numbers_of = frame[_COLUMN_OF[side]].astype(str).map(kept).astype(float)
             by_class = numbers_of.groupby(frame[label].astype(str)).nunique()
             if len(by_class) > 1 and by_class.max() == 1 and len(kept) > len(by_class):
-                notes.append(f"{column} is one for all words of a class, as if it were the class")
+                notes.append(f"the covariate {column} has one value for all words of each class")
     else:
         about |= {"kind": "category", "categories": sorted(set(kept.values()))}
     codes, labels = pd.factorize(frame[_COLUMN_OF[side]])  # a million rows have few words

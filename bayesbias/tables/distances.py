@@ -123,14 +123,14 @@ def distance_table(
     notes += pair_table.name_same_vectors(groups, listed, same)
     if duplicates == "drop":
         notes += [
-            f"{join_words(shared)} of different classes have one vector, which cannot tell their "
-            f"classes apart"
+            f"words of different classes have one vector, which cannot tell their classes apart: "
+            f"{join_words(shared)}"
             for shared in embedding.same_vectors(frame["protected_word"].unique())
         ]
     # A pair with one vector is at distance 0 by construction, which is no observation.
     one = frame["protected_word"].map(kept_as) == frame["attribute"].map(kept_as)
     for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
-        notes.append(f"{word} and {attribute} are one word; their pair is left out")
+        notes.append(f"one word with itself is no pair, and left out: {word} and {attribute}")
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))

@@ -268,7 +268,10 @@ def thin_classes(
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
             few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
         if few:
-            notes.append(f"{name} has {join_words(few)}: too few to tell well how much they vary")
+            what = f"{'set' if name in sets else 'class'} {name}"
+            notes.append(
+                f"the {what} has {join_words(few)}: too few to tell well how much they vary"
+            )
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control["found"] == 1 < control["listed"]:

@@ -131,10 +131,7 @@ def test_protected_words_of_two_classes_with_one_vector_stay_in_both():
     }
     table = distance_table(shared, words)
     assert list(table.frame["protected_word"].unique()) == ["a1", "unk1", "b1", "unk2"]
-    assert any(
-        "unk1 and unk2 of different classes have one vector" in note
-        for note in table.coverage.notes
-    )
+    assert any("classes apart: unk1 and unk2" in note for note in table.coverage.notes)
 
 
 def test_spellings_of_words_do_not_make_more_of_them(shared):

@@ -230,11 +230,11 @@ def gather(
         raise reading.first[0].retold(hint=hint)
     notes = [f"skipped {number_of(len(skipped), unit)} ({some(skipped, 4)})"] if skipped else []
     if reading.layout.count not in (None, count):
-        stated = f"its header states {reading.layout.count:,} words, and the file has {count:,}"
+        stated = f"states {reading.layout.count:,} words, and the file has {count:,}"
         if reading.strict:
-            problem = f"expected as many words as its header states, got others: {stated}"
+            problem = f"expected as many words as its header states, got others: it {stated}"
             raise InputError(problem, where=reading.path)
-        notes.append(f"{reading.path.name}: {stated}")
+        notes.append(f"the header of {reading.path.name} {stated}")
     keys_of_file = [] if found else [_decoded(word) for word in sample if word]
     return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)
 

@@ -338,7 +338,9 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         return out
     words = rows_of(fit, view, "word")
     if len(words) and words_scatter(fit.spec):
-        near, far = (f"{len(names)} ({listing(names)})" if names else "0" for names in sides(words))
+        near, far = (
+            f"{len(names)} ({listing(names)})" if names else "none" for names in sides(words)
+        )
         chance = len(words) * (1 - view.prob) / 2
         out.append(
             f"{number_of(len(words), 'word')}: the interval lies below 0 for {near} and above 0 "

@@ -168,13 +168,13 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         out.append(
             Section(
                 "new_words",
-                "One new word: predictive interval, averaged over new attributes",
+                "One new word: predictive interval over new attributes, and how many have the opposite sign",
                 lambda: fit.new_words(prob),
                 (
                     *texts("level", "name", "contrast"),
                     MEAN,
                     HPDI,
-                    Column("opposite", "opposite sign", "percent"),
+                    Column("opposite", "opposite", "percent"),
                 ),
             )
         )

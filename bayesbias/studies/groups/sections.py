@@ -167,9 +167,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         *covariate_sections(fit, view),
         Section(
             "new_words",
-            "One new word, or one of each group: predictive interval, averaged over new attributes",
+            "One new word, or one of each group: predictive interval over new attributes, and how many have "
+            "the opposite sign",
             lambda: fit.new_words(prob),
-            (*keys[:3], MEAN, HPDI, Column("opposite", "opposite sign", "percent")),
+            (*keys[:3], MEAN, HPDI, Column("opposite", "opposite", "percent")),
         ),
         Section(
             "words",
