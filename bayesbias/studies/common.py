@@ -187,10 +187,8 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if not fit.diagnostics()["ok"]:
             continue
         shares = fit.once("misfit", functools.partial(misfit, fit)).items()
-        if each := [
-            f"{share:.0%} of the rows of {group}" for group, share in shares if share > MISFIT
-        ]:
-            found.append(", ".join(each) + (f" ({name})" if name else ""))
+        if each := [f"{share:.0%} of the rows of {of}" for of, share in shares if share > MISFIT]:
+            found.append(", ".join(each).replace(" | ", " by ") + (f" ({name})" if name else ""))
             spec = fit.spec
             about = spec.outcome, spec.likelihood, spec.results.group
             robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")

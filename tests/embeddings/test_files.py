@@ -269,7 +269,7 @@ def test_a_zip_of_several_files_needs_a_name(tmp_path):
 @pytest.mark.parametrize(
     ("content", "note"),
     [
-        (b"4 3\n" + LINES, "its header states 4 words, and the file has 3"),
+        (b"4 3\n" + LINES, "the header of v.vec states 4 words, and the file has 3"),
         (b"2000000 3\n" + LINES, "states 2,000,000 words"),
         (b"3 3\n" + LINES.replace(b"priest", b""), "skipped 1 line (line 3)"),
         (LINES + b"odd 1 2\nodder 1 2 3 4\n", "skipped 2 lines (line 4, line 5)"),

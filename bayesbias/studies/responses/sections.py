@@ -33,7 +33,7 @@ MOST_SAID = 3  # contrasts in the result
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = ("detail", "fold", "files")
 SCORES = (
-    text("name"), text("score"), Column("n", "n", "count"), Column("mean_score", "mean", "signed"),
+    text("name"), text("score"), Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value"),
 )  # fmt: skip
 GLOSSARY = (
@@ -156,7 +156,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         *out,
         Section(
             "independent",
-            "Independent answers that all answers amount to",
+            "How many independent answers carry the same information as all answers",
             partial(result.independent, view.prob),
             (
                 text("contrast"),
@@ -205,18 +205,14 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         return unsure
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
-    said, warnings, new = [], [], result.estimands["population"]
+    warnings, new = [], result.estimands["population"]
     models = list(dict.fromkeys(frame["model"]))
     named = [
         ([contrast] if len(models) < 2 else [model, contrast], rows.set_index("estimand"))
         for contrast, own in frame.groupby("contrast", sort=False)
         for model, rows in own.groupby("model", sort=False)
     ]
-    last = ""
-    for names, rows in named[:MOST_SAID]:
-        name = ": ".join(names[:-1] if len(names) > 1 and names[-1] == last else names)
-        last = names[-1]
-        said.append(f"{name}: {_in_words(rows, new)}.")
+    said = [f"{_in_words(names, rows, new)}." for names, rows in named[:MOST_SAID]]
     if len(named) > MOST_SAID:
         said.append(f"{len(named) - MOST_SAID} more: see the table.")
     first = result.published.iloc[0] if len(result.published) else None
@@ -231,29 +227,40 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
     alone = result.independent(view.prob).iloc[0]
+    rows_of = "differences" if result.kind == "paired" else "answers"
     details = [
-        f"{alone['contrast']}: {alone['answers']:,} answers amount to {alone['mean']:,.0f} "
-        f"independent ones, for {new}."
+        f"{alone['contrast']}: the {alone['answers']:,} {rows_of} carry as much information as "
+        f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
+        f"ones, for {new}."
     ]
     return Interpretation(subject, " ".join(said), tuple(warnings), (*notes, *details))
 
 
-def _in_words(rows: pd.DataFrame, new: str) -> str:
-    """Say how far a difference holds: for what is new, or for these words and prompts alone."""
+def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
+    """Say how far a difference holds: for what is new, or for these words and prompts alone.
+
+    `names` are the contrast, and before it the model where there are several.
+    """
     found = {name: verdict_of(row) for name, row in zip(rows.index, rows.itertuples(), strict=True)}
-    whole = found["population"]
-    row = rows.loc["population"]
+    whole, row = found["population"], rows.loc["population"]
+    model, sides = ": ".join([*names[:-1], ""]), names[-1].split(" - ")
+
+    def higher(mean: float) -> str:
+        way = "higher" if mean > 0 else "lower"
+        # Of two models their difference of the difference is meant.
+        one = len(sides) == 2 and " - " not in model
+        return f"{sides[0]} is {way} than {sides[1]}" if one else f"{names[-1]} is {way}"
+
     if whole is Verdict.NEGLIGIBLE:
-        return f"practically equal for {new}: within the ROPE"
+        return f"{model}{names[-1]}: practically equal for {new}, within the ROPE"
     if whole is not Verdict.INCONCLUSIVE:
-        way = "higher" if row["mean"] > 0 else "lower"
         far = "by more" if whole in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps by less"
-        return f"{row['mean']:+.3f}, {way} for {new}, {far} than the ROPE"
+        return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
     ends = f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]"
-    if found.get("listed_words", whole) not in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
-        way = "higher" if rows.loc["listed_words", "mean"] > 0 else "lower"
-        return f"inconclusive for {new} ({ends}), {way} for these alone"
-    return f"inconclusive ({ends})"
+    said = f"{model}{names[-1]}: inconclusive for {new} ({ends})"
+    if found.get("listed_words", whole) in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
+        return said
+    return f"{said}. For these alone, {higher(rows.loc['listed_words', 'mean'])}"
 
 
 def about(result: ResponsesResult) -> dict[str, Any]:

@@ -355,7 +355,7 @@ def _answers(table: Responses) -> list[tuple[Any, ...]]:
     keys = [["item"], *([["item", "template"]] if several["template"] else [])]
     keys = [[*(["model"] if several["model"] else []), *key] for key in keys]
     return [
-        (", ".join(map(str, labels)), "score per answer", *one_sample(part["score"]))
+        (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
         for key in keys
         for labels, part in frame.groupby(key, sort=False, observed=True)
     ]
