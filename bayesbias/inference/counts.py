@@ -38,7 +38,7 @@ from bayesbias.inference.kernel import (
     packed,
     prior_shape,
 )
-from bayesbias.inference.sampling import _LONG_RUN, STATISTICS, labelled, nuts
+from bayesbias.inference.sampling import _LONG_RUN, labelled, nuts
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 
@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
 _AT_PILOT = 0.3375  # the score of a scale at the pilot
 _ROUNDS = 60
-TARGET, TARGET_OF_FEW, CAREFUL = 0.95, 0.97, 0.995
+COUNTS_TARGET_ACCEPT, COUNTS_TARGET_OF_FEW = 0.95, 0.97
 _MANY = 200  # effects
+COUNTS_TARGET_AGAIN = 0.995  # where a step diverged or chains mixed slowly
 _LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_SCORED, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
@@ -264,7 +265,7 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
         return drawn.isel(draw=slice(None, None, times))
 
     asked = settings["target_asked"]
-    usual = TARGET if len(layout.scale_of) > _MANY else TARGET_OF_FEW
+    usual = COUNTS_TARGET_ACCEPT if len(layout.scale_of) > _MANY else COUNTS_TARGET_OF_FEW
     out = run(asked or usual, 1)
     if asked:
         return out
@@ -274,7 +275,7 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     r_hat, ess = (max(mixing[name][0] for name in main), min(mixing[name][1] for name in main))
     least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
     if out["sample_stats"]["diverging"].any() or r_hat > MAX_R_HAT or ess < least:
-        return run(CAREFUL, _LONGER)
+        return run(COUNTS_TARGET_AGAIN, _LONGER)
     of_all = max(r_hat for r_hat, _ in mixing.values())
     if settings["draws"] >= _LONG_RUN and of_all >= MAX_R_HAT:
         return run(usual, _LONGER)
@@ -313,19 +314,16 @@ def _sampled(
         scales, effects = len(code), len(layout.scale_of)
         n = scales + effects + (rows if layout.own else 0)
         callbacks = (logp_of_counts, expand_counts)
-        sampled = nuts(
+        kept, stats = nuts(
             n, callbacks, packed(arrays, _WHOLE), settings, cores, design.stream(settings["seed"])
         )
-    kept = sampled["posterior"]["theta"].to_numpy()
-    stats = sampled["sample_stats"].to_dataset()
-    stats = stats[[name for name in STATISTICS if name in stats]]
     values, start = {}, 0
     for name in (*layout.scales, *layout.terms):
         values[name] = kept[..., start : start + design.size(name)]
         start += design.size(name)
     for name in layout.scales:
         values[name] = np.exp(values[name])
-    rng = np.random.default_rng(np.random.SeedSequence([design.stream(settings["seed"]), 7]))
+    rng = np.random.default_rng([design.stream(settings["seed"]), 7])
     for shared, within, children in layout.pairs:
         size, groups = children.shape
         parts = kept[..., start : start + size * groups].reshape(*kept.shape[:2], groups, size)

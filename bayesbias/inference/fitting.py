@@ -238,7 +238,7 @@ def fit(
             idata = sample_counts(design.ordered(), settings, cores)
         if idata is None:
             method, idata = "pairwise", sample_pairwise(design, settings, cores, progress)
-        why_not = "pairwise" if engine == "quick" else ""
+        why_not = "not collapsed" if engine == "quick" else ""
         settings["engine"] = asdict(Engine(asked=engine, why_not=why_not))
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
     idata["observed_data"] = xr.DataTree(outcome)

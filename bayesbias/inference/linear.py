@@ -418,7 +418,7 @@ class Mixtures:
 
         Shape (chains, draws, quantities).
         """
-        rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
+        rng = np.random.default_rng([seed, 4])
         values = self.mean + self.sd * rng.standard_normal(self.mean.shape)
         out = np.empty((*values.shape[:2], len(self)))
         for k in range(len(self)):

@@ -649,7 +649,7 @@ class BiasFit(sections.Result):
             draws = {name: values[keep] for name, values in draws.items()}
         if self._reduced is None:
             return draws
-        rng = np.random.default_rng(np.random.SeedSequence([self.stream, 6]))
+        rng = np.random.default_rng([self.stream, 6])
         theta = self._reduced.joined(draws)
         return draws | self._reduced.draw_effects(theta, rng, names)
 

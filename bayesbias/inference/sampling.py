@@ -43,6 +43,8 @@ _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near t
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
 _AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
+COLLAPSED_TARGET_ACCEPT = 0.8, 0.95  # the second where a step of the usual size diverged
+STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # that are kept
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Engine:
         How many even draws the weights are worth.
     proposed : int
         How many draws were weighted.
-    why_not : {"", "pareto_k", "effective", "no mode", "pairwise"}
+    why_not : {"", "pareto_k", "effective", "no mode", "not collapsed"}
         Why NUTS took the place of ``quick``.
 
     Examples
@@ -96,14 +98,14 @@ class Engine:
                 "pareto_k": f"Pareto k was {k}",
                 "effective": f"only {self.effective:.0f} of {self.proposed:,} draws counted",
                 "no mode": "it found no mode",
-                "pairwise": "the model has no exact reduction",
+                "not collapsed": "the model has no exact reduction",
             }[self.why_not]
             return f"NUTS instead of importance sampling, since {why}"
         return ""
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ScaleApproximation:
     """A normal approximation of the posterior of the scales, in their scores.
 
     Scores are scales that are transformed to be nearly normal; `kernel` defines them.
@@ -152,7 +154,7 @@ class Scores:
         return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
 
 
-def laplace(reduced: Collapsed, near: bool = False) -> Scores:
+def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
     """Find the mode of the scales' scores and the normal distribution with its curvature.
 
     With `near` the searches end near the mode, which is enough for a proposal.
@@ -166,27 +168,27 @@ def laplace(reduced: Collapsed, near: bool = False) -> Scores:
         value, gradient = reduced.log_density(theta)
         return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
 
-    plain = Scores(start, np.full(n, _AT_MODE), np.eye(n), found=False)
+    plain = ScaleApproximation(start, np.full(n, _AT_MODE), np.eye(n), found=False)
     if not np.isfinite(reduced.log_density(start)[0]):
         return plain
     first, second = _NEAR if near else (None, None)
     find = functools.partial(minimize, jac=True, method="L-BFGS-B")
     log_m = find(minus, start, tol=first).x
-    scores = Scores(log_m, plain.mode, plain.root)
-    mode = find(lambda u: scores.minus(reduced, u), plain.mode, tol=second).x
+    of_mode = ScaleApproximation(log_m, plain.mode, plain.root)
+    mode = find(lambda u: of_mode.minus(reduced, u), plain.mode, tol=second).x
     steps = np.eye(n) * _STEP
-    above, below = ([scores.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
+    above, below = ([of_mode.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
     curvature = np.subtract(above, below) / (2 * _STEP)
     if not np.isfinite(curvature).all():
         return plain
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
     covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
-    return Scores(log_m, mode, np.linalg.cholesky(covariance))
+    return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
 
 
 def weighted_theta(
     reduced: Collapsed, draws: int, chains: int, seed: int
-) -> tuple[np.ndarray, Engine, Scores]:
+) -> tuple[np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales, all of the same weight, and how it went.
 
     Each chain resamples proposals of its own by one even comb. Their order stays, so that one that
@@ -198,23 +200,23 @@ def weighted_theta(
     ndarray, shape (chains, draws, n_theta)
         Of no draws where the weights cannot be trusted.
     Engine
-    Scores
+    ScaleApproximation
     """
-    scores = laplace(reduced, near=True)
+    start = laplace(reduced, near=True)
     none = np.empty((chains, 0, reduced.n_theta))
-    if not scores.found:
-        return none, Engine(asked="quick", why_not="no mode"), scores
-    n, rng = reduced.n_theta, np.random.default_rng(np.random.SeedSequence([seed, 5]))
+    if not start.found:
+        return none, Engine(asked="quick", why_not="no mode"), start
+    n, rng = reduced.n_theta, np.random.default_rng([seed, 5])
     proposed = max(2 * draws, -(-_FEWEST_PROPOSED // chains))
-    center, root = scores.mode, scores.root
+    center, root = start.mode, start.root
     size = chains * proposed
     for _ in range(_ROUNDS):
         z = rng.standard_normal((size, n)) / np.sqrt(rng.chisquare(_DEGREES, (size, 1)) / _DEGREES)
         u = center + z @ root.T
         log_q = -0.5 * (_DEGREES + n) * np.log1p((z * z).sum(axis=1) / _DEGREES)
-        ratio = scores.log_densities(reduced, u) - log_q
+        ratio = start.log_densities(reduced, u) - log_q
         if not np.isfinite(ratio.max()):
-            return none, Engine(asked="quick", why_not="no mode"), scores
+            return none, Engine(asked="quick", why_not="no mode"), start
         log_weights, k = _pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
         weights = np.exp(log_weights - log_weights.max())
         even = weights / weights.sum()
@@ -233,13 +235,13 @@ def weighted_theta(
     name = "nuts" if why_not else "quick"
     how = Engine(name, "quick", float(k) if math.isfinite(k) else None, effective, len(u), why_not)
     if why_not:
-        return none, how, scores
-    theta = scores.theta(u)[0].reshape(chains, proposed, n)
+        return none, how, start
+    theta = start.theta(u)[0].reshape(chains, proposed, n)
     along = np.cumsum(weights.reshape(chains, proposed), axis=1)
     comb = (np.arange(draws) + rng.random((chains, 1))) / draws
     kept = [np.searchsorted(own / own[-1], at) for own, at in zip(along, comb, strict=True)]
     chosen = [own[np.minimum(at, proposed - 1)] for own, at in zip(theta, kept, strict=True)]
-    return np.stack(chosen), how, scores
+    return np.stack(chosen), how, start
 
 
 def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
@@ -251,11 +253,6 @@ def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     # sign.
     log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
     return log_weights.to_numpy(), float(k)
-
-
-TARGET = 0.8
-CAREFUL = 0.95  # where a step of the usual size diverged
-STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # that are kept
 
 
 def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
@@ -311,7 +308,7 @@ def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dat
         If the noise goes to zero.
     """
     draws = joined_draws(posterior, reduced.scales)
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    rng = np.random.default_rng([seed, 1])
     try:
         draws |= reduced.draw_effects(reduced.joined(draws), rng)
     except np.linalg.LinAlgError:
@@ -336,32 +333,43 @@ def sample_theta(
     reduced: Collapsed, settings: dict[str, Any], cores: int
 ) -> tuple[np.ndarray, xr.Dataset | None]:
     """Return log scales, shape (chains, draws, n_theta), and of NUTS its statistics."""
-    asked, engine, scores = settings.pop("engine", "nuts"), Engine(), None
+    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+
+    asked, engine, approximation = settings.pop("engine", "nuts"), Engine(), None
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
         if asked == "quick":
             size = settings["draws"], settings["chains"]
-            theta, engine, scores = weighted_theta(reduced, *size, seed)
+            theta, engine, approximation = weighted_theta(reduced, *size, seed)
             if engine.name == "quick":
                 settings["engine"] = asdict(engine)
                 return theta, None
-        scores = laplace(reduced) if scores is None else scores
-        settings["target_asked"] = asked_target = settings.get("target_accept")
-        for target in (asked_target,) if asked_target else (TARGET, CAREFUL):
+        if approximation is None:
+            approximation = laplace(reduced)
+
+        data = packed(
+            [*reduced.arrays, approximation.log_m, approximation.mode, approximation.root]
+        )
+        callbacks = (logp_callback, expand_callback)
+
+        def run(times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
+            lengths = {name: times * settings[name] for name in ("draws", "tune")}
+            return nuts(reduced.n_theta, callbacks, data, settings | lengths, cores, seed)
+
+        asked_target = settings["target_asked"] = settings.get("target_accept")
+        for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
             settings["target_accept"] = target
-            sampled = _nuts(reduced, settings, cores, scores, seed)
-            if not sampled["sample_stats"]["diverging"].to_numpy().any():
+            theta, stats = run()
+            if not stats["diverging"].any():
                 break
         thin = 1
-        if settings["draws"] >= _LONG_RUN and not _mixed(sampled["posterior"]["theta"].to_numpy()):
+        if settings["draws"] >= _LONG_RUN and not _mixed(theta):
             thin = settings["thin"] = _LONGER
-            longer = settings | {name: thin * settings[name] for name in ("draws", "tune")}
-            sampled = _nuts(reduced, longer, cores, scores, seed)
+            theta, stats = run(thin)
     settings["engine"] = asdict(engine)
-    stats = sampled["sample_stats"].to_dataset().isel(draw=slice(None, None, thin))
+    stats = stats.isel(draw=slice(None, None, thin))
     stats["draw"] = range(stats.sizes["draw"])
-    kept = stats[[name for name in STATISTICS if name in stats]]
-    return sampled["posterior"]["theta"].to_numpy()[:, ::thin], kept
+    return theta[:, ::thin], stats
 
 
 def _mixed(theta: np.ndarray) -> bool:
@@ -371,17 +379,6 @@ def _mixed(theta: np.ndarray) -> bool:
     return len(theta) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
 
 
-def _nuts(
-    reduced: Collapsed, settings: Mapping[str, Any], cores: int, scores: Scores, seed: int
-) -> Any:
-    """Sample the scales' scores."""
-    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
-
-    data = packed([*reduced.arrays, scores.log_m, scores.mode, scores.root])
-    callbacks = (logp_callback, expand_callback)
-    return nuts(reduced.n_theta, callbacks, data, settings, cores, seed)
-
-
 def nuts(
     n: int,
     callbacks: tuple[Any, Any],
@@ -389,10 +386,10 @@ def nuts(
     settings: Mapping[str, Any],
     cores: int,
     seed: int,
-) -> Any:
+) -> tuple[np.ndarray, xr.Dataset]:
     """Sample n numbers by nutpie, from compiled functions that it calls through C.
 
-    What is kept is called theta.
+    Return the draws, shape (chains, draws, n), and the statistics that are kept.
     """
     import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
@@ -435,7 +432,7 @@ def nuts(
                 blocking=False,
             )
             try:
-                return at_work.wait()
+                sampled = at_work.wait()
             except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
                 at_work.cancel()
                 raise
@@ -444,3 +441,6 @@ def nuts(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
                 f"far too wide? ({in_one_line(str(error), 80)})"
             ) from None
+    stats = sampled["sample_stats"].to_dataset()
+    kept = stats[[name for name in STATISTICS if name in stats]]
+    return sampled["posterior"]["theta"].to_numpy(), kept

@@ -271,7 +271,7 @@ import numpy as np
 import bayesbias as bb
 from bayesbias.inference import sampling
 
-sample, done = sampling._nuts, threading.Event()
+sample, done = sampling.nuts, threading.Event()
 def keep_on():  # a library that is being called may take one for itself
     while not done.wait(1.0):
         _thread.interrupt_main()
@@ -280,7 +280,7 @@ def interrupted(*arguments):
     return sample(*arguments)
 table = bb.distance_table("minilm-static", "weat7")
 bb.fit(table, seed=1, draws=50, progress=False)  # compiles
-sampling._nuts = interrupted
+sampling.nuts = interrupted
 try:
     fit = bb.fit(table, seed=1, draws=240_000, progress=False)
 except KeyboardInterrupt:
