@@ -303,7 +303,6 @@ def show(
 
     `more` are further sections, and `extra` further keys of JSON.
     """
-    from bayesbias.output.registry import study_of
     from bayesbias.plots.style import figure_style
 
     context, view, out = click.get_current_context(), view_of(given), given.get("out")
@@ -332,9 +331,7 @@ def show(
         click.echo(bb.output.to_text(result, view, detail=given["detail"], more=more))
         if out is not None:
             click.echo(f"Written  {out}: {len(files) - 1} files and run.json{replaced}")
-    failed = [
-        name for name, fit in study_of(result).fits(result).items() if not fit.diagnostics()["ok"]
-    ]
+    failed = [name for name, fit in result.fits().items() if not fit.diagnostics()["ok"]]
     for name in failed:
         of = f" of {name}" if name else ""
         click.echo(

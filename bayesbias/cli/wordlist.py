@@ -105,9 +105,9 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
 
     English words that the shipped vectors build from subwords may be misspelled.
     """
-    from bayesbias.wordlists.listfile import examined
+    from bayesbias.wordlists.listfile import check_wordlist
 
-    problems, words = examined(file)
+    problems, words = check_wordlist(file)
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
     lines: list[str] = []

@@ -19,6 +19,8 @@ from typing import Any
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import join_words, some
 
+type FilePath = str | os.PathLike[str]
+
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
 MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds

@@ -109,15 +109,17 @@ class Section:
     make : function, optional
         Returns the frame; called when the section is shown, and once only. None where there is only
         text or a figure.
-    columns : sequence of Column
-        What terminal and page print of the frame. CSV and JSON have all columns.
+    columns : sequence of Column or str
+        What terminal and page print of the frame. A name alone is a column of text with its name as
+        heading. CSV and JSON have all columns.
     figure : function, optional
         Draws its figure and returns its axes; for page and run folder.
     text : str
         A paragraph before the table, on the page.
     note : str
         A line below the table.
-    show_on : sequence of {"terminal", "detail", "page", "fold", "files"}
+    show_on : str
+        Some of ``terminal, detail, page, fold, files, folder``, with blanks between them.
         ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page
         and ``fold`` one that opens on a click; ``files`` are the run folder and JSON, ``folder``
         the run folder alone.
@@ -126,11 +128,22 @@ class Section:
     name: str
     title: str
     make: Callable[[], pd.DataFrame | None] | None = None
-    columns: Sequence[Column] = ()
+    columns: Sequence[Any] = ()
     figure: Callable[[], Any] | None = None
     text: str = ""
     note: str = ""
-    show_on: Sequence[str] = ("detail", "fold", "files")
+    show_on: str = "detail fold files"
+
+    def __post_init__(self) -> None:
+        columns = [
+            Column(column, column.replace("_", " ")) if isinstance(column, str) else column
+            for column in self.columns
+        ]
+        object.__setattr__(self, "columns", columns)
+
+    def shown_on(self, *places: str) -> bool:
+        """Say whether the section is shown on one of some places."""
+        return not set(places).isdisjoint(self.show_on.split())
 
     @cached_property
     def frame(self) -> pd.DataFrame | None:
@@ -153,9 +166,9 @@ class Interpretation:
         What was measured, such as ``gender in minilm-static``.
     headline : str
         The result in one or two sentences.
-    warnings : tuple of str
+    warnings : sequence of str
         What may make the result wrong, and what to do about it. Usually empty.
-    notes : tuple of str
+    notes : sequence of str
         What else a reader should know: missing words, words built from subwords.
     make_details : function
         Returns further sentences about the result, for the page and ``--detail``: see `details`.
@@ -173,8 +186,8 @@ class Interpretation:
 
     subject: str
     headline: str
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
     make_details: Callable[[], Sequence[str]] = tuple
 
     @cached_property
@@ -202,11 +215,16 @@ class Interpretation:
         """Return the fields, for JSON."""
         names = ("subject", "headline", "warnings", "notes", "details")
         values = {name: getattr(self, name) for name in names}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {k: v if isinstance(v, str) else list(v) for k, v in values.items()}
 
 
 class Result:
     """What a study returns: printed, and in a notebook, it has the words of the terminal."""
+
+    def fits(self) -> dict[str, Any]:
+        """Return every fit that the result rests on, by its name."""
+        fit = getattr(self, "fit", None)
+        return {} if fit is None else {"": fit}
 
     def _shown(self, how: str) -> str | None:
         try:
@@ -253,9 +271,4 @@ class Study:
     sections: Callable[[Any, Any], list[Section]]
     interpret: Callable[[Any, Any], Interpretation]
     about: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
-    fits: Callable[[Any], Mapping[str, Any]] = field(
-        default=lambda result: (
-            {"": fit} if (fit := getattr(result, "fit", None)) is not None else {}
-        )
-    )
     glossary: Sequence[tuple[str, str]] = ()

@@ -113,6 +113,10 @@ class BiasFit(sections.Result):
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
         return Engine.of(self.provenance["sampler"])
 
+    def fits(self) -> dict[str, BiasFit]:
+        """Return the fit itself, as a result that rests on one."""
+        return {"": self}
+
     def parameter_draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws of the parameters, chains joined, read-only.
 

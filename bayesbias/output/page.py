@@ -126,7 +126,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         sections = [
             (section, _shown(section, view))
             for section in study.sections(result, view)
-            if {"page", "fold"} & set(section.show_on)
+            if section.shown_on("page", "fold")
             and (section.frame is not None or section.figure or section.text)
         ]
     folder = data_dir("report")
@@ -143,9 +143,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         said=interpretation(result, view),
         header=study.header(result, view),
         question=study.question,
-        first=[shown for section, shown in sections if "terminal" in section.show_on],
-        others=[shown for section, shown in sections if "terminal" not in section.show_on],
-        fits=[_model(name, fit) for name, fit in study.fits(result).items()],
+        first=[shown for section, shown in sections if section.shown_on("terminal")],
+        others=[shown for section, shown in sections if not section.shown_on("terminal")],
+        fits=[_model(name, fit) for name, fit in result.fits().items()],
         command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
         made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
         glossary=(*(study.glossary or DISTANCES), *ESTIMATES),

@@ -86,7 +86,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     run = as_run(result)
     view, result = view or run.view, run.result
     study = study_of(result)
-    fits = dict(study.fits(result))
+    fits = dict(result.fits())
     if not fits and study.kind != "sentences":
         raise InputError("expected a result with a fit", where="result")
     if study.kind == "sentences":

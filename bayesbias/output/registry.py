@@ -83,7 +83,6 @@ def interpret(
 
 def interpretation(result: Any, view: View) -> Interpretation:
     """Return what a study says, and warn of failed predictive checks of its fits."""
-    study = study_of(result)
-    said = study.interpret(result, view)
-    warnings = (*said.warnings, *misfit_warnings(study.fits(result)))
+    said = study_of(result).interpret(result, view)
+    warnings = (*said.warnings, *misfit_warnings(result.fits()))
     return dataclasses.replace(said, warnings=warnings)

@@ -148,7 +148,7 @@ def save_run(
         text = to_text(result, view, detail=True, more=more)
         (new / "result.txt").write_text(text + "\n", encoding="utf-8")
         for section in [*study.sections(result, view), *more]:
-            if {"files", "folder"} & set(section.show_on) and section.frame is not None:
+            if section.shown_on("files", "folder") and section.frame is not None:
                 section.frame.to_csv(new / f"{section.name}.csv", index=False)
             if section.figure is not None:
                 figure = section.draw()

@@ -57,10 +57,10 @@ def to_text(
     """
     view = view or View()
     study = study_of(result)
-    wanted = {"terminal", "detail"} if detail else {"terminal"}
+    wanted = ("terminal", "detail") if detail else ("terminal",)
     blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
     for section in [*study.sections(result, view), *more]:
-        if not wanted & set(section.show_on) or (frame := section.frame) is None or frame.empty:
+        if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
             continue
         lines = [*wrapped(section.title), ""]
         lines += table_lines(frame.head(MOST_ROWS), section.columns, view)
@@ -76,7 +76,7 @@ def to_html(result: Any) -> str:
     view, study = View(), study_of(result)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
     for section in study.sections(result, view):
-        frame = section.frame if "terminal" in section.show_on else None
+        frame = section.frame if section.shown_on("terminal") else None
         if frame is not None and not frame.empty:
             shown = printed(frame.head(MOST_ROWS), section.columns, view.prob)
             cells = zip(*(cells for _, _, cells in shown), strict=True)
@@ -180,7 +180,7 @@ def to_json(
         "interpretation": said.as_dict(),
     }
     for section in [*study.sections(result, view), *more]:
-        if "files" in section.show_on:
+        if section.shown_on("files"):
             out[section.name] = None if section.frame is None else records(section.frame)
     return {**out, **study.about(result)}
 
@@ -188,7 +188,7 @@ def to_json(
 def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     """Return the headline, the main rows of the first table, and what may make them wrong."""
     study = study_of(result)
-    first = next(s for s in study.sections(result, view) if "terminal" in s.show_on)
+    first = next(s for s in study.sections(result, view) if s.shown_on("terminal"))
     frame = first.frame
     assert frame is not None
     if "label" in frame:

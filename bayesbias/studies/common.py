@@ -6,14 +6,14 @@ Columns of estimates, lines about data and sampling, verdicts in words.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayesbias.core.formatting import number_of as number_of
+from bayesbias.core.formatting import number_of as number_of, some
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation, Result, Section, format_value
+from bayesbias.core.sections import Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.estimates import (
     BELOW as BELOW,
@@ -24,7 +24,6 @@ from bayesbias.inference.estimates import (
     MEAN_COLUMNS as MEAN_COLUMNS,
     beside,
 )
-from bayesbias.inference.view import TOO_CLOSE, Verdict
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -32,26 +31,13 @@ if TYPE_CHECKING:
 
 # The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
 MISFIT = 0.1
-
-
-def text(name: str, heading: str | None = None) -> Column:
-    """Return a column of text, with its name as heading unless another is given."""
-    return Column(name, name.replace("_", " ") if heading is None else heading)
-
-
-def texts(*names: str) -> tuple[Column, ...]:
-    """Return columns of text, with their names as headings."""
-    return tuple(map(text, names))
+KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 
 
 class ManyFits(Result):
     """What results that rest on several fits have in common."""
 
     provenance: Mapping[str, Any]
-
-    def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name."""
-        raise NotImplementedError
 
     def diagnostics(self) -> dict[str, Any]:
         """Return `BiasFit.diagnostics` of every fit, and ``ok`` and ``problems`` of all of them."""
@@ -70,11 +56,15 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
 
     As columns ``before, before_low, before_high`` and their errors.
     """
-    keys = ["level", "name", "contrast", "estimand"]
     for when, own in ends.items():
-        known = pd.DataFrame({**own[keys], **beside(own, when)})
-        frame = frame.merge(known, how="left", on=keys)
+        known = pd.DataFrame({**own[KEYS], **beside(own, when)})
+        frame = frame.merge(known, how="left", on=KEYS)
     return frame
+
+
+def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first contrast."""
+    return frame[frame["contrast"] == frame["contrast"].iloc[0]]
 
 
 def heading(label: str) -> pd.DataFrame:
@@ -102,6 +92,13 @@ def convergence(fit: BiasFit) -> str:
         found.append(f"min ESS {state['min_ess_bulk']:,.0f}")
     found.append(f"{state['divergences']} divergences")
     return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
+
+
+def header_of(fit: BiasFit | None, subject: str, size: str, unfitted: str = "") -> list[str]:
+    """Return the lines over the first table of a result of one fit, or of none."""
+    if fit is None:
+        return [f"bayesbias {own_version()} | {unfitted} | {subject}", size]
+    return [title_line(fit, subject), size, convergence(fit)]
 
 
 def convergence_of_all(result: ManyFits, which: str = "") -> str:
@@ -147,12 +144,7 @@ def not_converged(
     problems, more = state["problems"], len(state["problems"]) - 2
     shown = [*problems[:2], *([f"{more} more problems"] if more > 0 else [])]
     headline = "No conclusion: the sampler has not converged. Raise --tune and --draws."
-    return Interpretation(subject, headline, tuple(shown), tuple(notes))
-
-
-def verdict_of(row: Any) -> Verdict:
-    """Return the verdict of a row of estimates; inconclusive where more draws are needed."""
-    return Verdict.INCONCLUSIVE if row.verdict == TOO_CLOSE else Verdict(row.verdict)
+    return Interpretation(subject, headline, shown, notes)
 
 
 def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
@@ -161,20 +153,17 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     Such as ``closer, by more than the ROPE (±0.02)``.
     """
     rope = f"the ROPE (±{row.rope:g})"
-    if row.verdict == TOO_CLOSE:
-        return (
-            f"inconclusive: an end of {interval(row)} is too close to 0 or the ROPE for so few draws. "
-            f"Raise --draws"
-        )
-    where = verdict_of(row)
-    if where is Verdict.NEGLIGIBLE:
+    where, _, unsure = row.verdict.partition(", ")
+    if where == "negligible":
         return f"practically equal: the interval lies within {rope}"
-    if where is Verdict.INCONCLUSIVE:
-        return f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
-    side = below if where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW) else above
-    if where in (Verdict.BELOW, Verdict.ABOVE):
-        return f"{side}, by more than {rope}"
-    return f"{side}, but perhaps by less than {rope}"
+    if where == "inconclusive":
+        ends = interval(row)
+        if unsure:
+            why = "is too close to 0 or the ROPE for so few draws. Raise --draws"
+            return f"inconclusive: an end of {ends} {why}"
+        return f"inconclusive: {ends} includes 0 and exceeds the ROPE"
+    size = "but perhaps by less" if unsure else "by more"
+    return f"{below if where == 'below' else above}, {size} than {rope}"
 
 
 def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
@@ -218,10 +207,9 @@ def interval(row: Any) -> str:
     return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
 
 
-def listing(names: Sequence[str], most: int = 6) -> str:
+def listing(names: Iterable[str], most: int = 6) -> str:
     """Return names with commas, and how many more there are."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return some(names, most)
 
 
 def sentence(note: str) -> str:
@@ -231,11 +219,11 @@ def sentence(note: str) -> str:
 
 def slope_sections(
     make: Callable[[], pd.DataFrame],
-    columns: Sequence[Column],
+    columns: Sequence[Any],
     figure: Callable[[], Any] | None = None,
 ) -> list[Section]:
     """Return the section of slopes on covariates, overall and by class, and that of all slopes."""
-    shown = (*columns, *texts("covariate", "level", "name", "of"), MEAN, HPDI, BELOW)
+    shown = (*columns, "covariate", "level", "name", "of", MEAN, HPDI, BELOW)
     return [
         Section(
             "slopes_of_groups",
@@ -243,7 +231,7 @@ def slope_sections(
             lambda: make().query("level in ('overall', 'class')"),
             shown,
             figure=figure,
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section("slopes", "All slopes on covariates", make, shown),
     ]

@@ -6,22 +6,19 @@ A limit is met where the whole interval meets it, by more than two Monte Carlo e
 limit is compared with the upper end, a lower limit with the lower end.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.studies.common import coverage_groups
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Check", "Requirement", "check_requirements"]
 
@@ -191,22 +188,15 @@ def check_requirements(
         return tuple(
             _judge_method(result, n, each, prob) for n in result.methods for each in wanted
         )
-    measured, out = _measured(result, prob), []
+    (rows, coverage, converged), out = _measured(result, prob), []
+    known = [*rows["contrast"].unique(), *["coverage"] * (coverage is not None), CONVERGED]
     for each in wanted:
-        if each.name == "coverage" and measured.coverage is not None:
-            out.append(_judge(each, [Ends(measured.coverage, measured.coverage)], True))
+        if each.name == "coverage" and coverage is not None:
+            out.append(_judge(each, [Ends(coverage, coverage)], True))
         else:
-            found = [] if each.name == CONVERGED else _rows_named(each.name, measured)
-            out.append(_judge(each, found, measured.converged))
+            found = [] if each.name == CONVERGED else _rows_named(each.name, rows, known)
+            out.append(_judge(each, found, converged))
     return tuple(out)
-
-
-class Measured(NamedTuple):
-    """What limits of a result are compared with: rows of estimates, coverage, convergence."""
-
-    rows: pd.DataFrame
-    coverage: float | None
-    converged: bool
 
 
 def _judge(
@@ -227,30 +217,19 @@ def _judge(
     if not found:
         why = "it is not known: the tables have too few such words"
         return Check(method, wanted, math.nan, False, why)
-    value, error, ends = worst(found, wanted, is_size)
-    met, why = passes(value, error, wanted), ""
+    upper = wanted.sign.startswith("<")
+    compared = ((*_compared(ends, upper, is_size), ends) for ends in found)
+    # The end farthest on the wrong side. It has to be right by more than two Monte Carlo errors.
+    value, error, ends = (max if upper else min)(compared, key=operator.itemgetter(0))
+    sign, why = SIGNS[wanted.sign], ""
+    met = bool(sign(value + (2 if upper else -2) * error, wanted.limit))
     if not converged or refused:
         met, why = False, refused if converged else unconverged
     elif met and by_construction != "no":
         why = "by construction: no evidence"
-    elif not met and passes(value, 0.0, wanted):
+    elif not met and sign(value, wanted.limit):
         why = "inconclusive with so few draws: raise --draws"
     return Check(method, wanted, value, met, why, *ends[:2], by_construction, ends.protected_class)
-
-
-def worst(
-    found: list[Ends], wanted: Requirement, is_size: bool = False
-) -> tuple[float, float, Ends]:
-    """Return the end farthest on the wrong side of a limit, its error, and its interval."""
-    upper = wanted.sign.startswith("<")
-    compared = [(*_compared(ends, upper, is_size), ends) for ends in found]
-    return (max if upper else min)(compared, key=operator.itemgetter(0))
-
-
-def passes(value: float, error: float, wanted: Requirement) -> bool:
-    """Say whether a value meets a limit by more than two Monte Carlo errors."""
-    margin = 2 * error if wanted.sign.startswith("<") else -2 * error
-    return bool(SIGNS[wanted.sign](value + margin, wanted.limit))
 
 
 def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
@@ -261,12 +240,10 @@ def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
     return max(sizes) if upper else 0.0 if ends.low <= 0 <= ends.high else min(sizes), error
 
 
-def _rows_named(name: str, measured: Measured) -> list[Ends]:
+def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> list[Ends]:
     """Return the intervals of a contrast: for new words and overall, or as the brackets say."""
-    rows = measured.rows
     contrast, _, of = name.partition(" (")
     contrast, of = contrast.strip(), of.rstrip(")").strip()
-    known = [*rows["contrast"].unique(), *["coverage"] * (measured.coverage is not None), CONVERGED]
     checks.choice(contrast, known, "requirement")
     rows = rows[rows["contrast"] == contrast]
     estimands = rows["estimand"].unique()
@@ -295,39 +272,35 @@ def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
     return rows[chosen] if chosen.any() else rows
 
 
-def _measured(result: Any, prob: float) -> Measured:
-    """Return what a result has to be limited."""
-    import pandas as pd
-
+def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, bool]:
+    """Return what limits are compared with: rows of estimates, coverage, and convergence."""
+    converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
     if hasattr(result, "contrasts"):
         rows = result.contrasts(prob=prob)
         rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
         if result.study == "responses":
             rows = rows[rows["scale"] != "log_odds"]
             rows = rows.assign(shown=(rows["model"] + " " + rows["shown"]).str.strip())
-        fitted = result if hasattr(result, "diagnostics") else result.fit
-        converged = fitted is not None and fitted.diagnostics()["ok"]
-        return Measured(rows, _coverage(result), converged)
+        return rows, _coverage(result), converged
     if result.study == "wefat":
         named = {"slope": result.slope, "true correlation": result.true_correlation}
         rows = pd.DataFrame([{"contrast": name, **asdict(of)} for name, of in named.items()])
         rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
         listed, missing = result.n, len(result.fit.provenance["coverage"].get("missing", ()))
-        return Measured(rows, listed / (listed + missing), result.fit.diagnostics()["ok"])
+        return rows, listed / (listed + missing), converged
     if result.study == "sentences" and "contrast" in result.frame:
         frame = result.frame
         rows = frame.assign(mean=frame["contrast"], contrast=frame["test"], name=frame["model"])
         rows[["level", "estimand"]] = ["overall", "population"]
-        many = frame["model"].nunique() > 1
-        rows["shown"] = frame["model"] if many else ""
-        return Measured(rows, None, bool(frame["converged"].all()))
+        rows["shown"] = frame["model"] if frame["model"].nunique() > 1 else ""
+        return rows, None, bool(frame["converged"].all())
     if result.study == "sentiment" and result.fit is not None:
         rows = pd.concat(
             [result.fit.summary(prob, each) for each in ("population", "listed_words")]
         )
         rows = rows.assign(contrast="F - M", level="overall", name=rows["classifier"])
         rows["shown"] = rows["name"] if len(result.classifiers) > 1 else ""
-        return Measured(rows, None, result.fit.diagnostics()["ok"])
+        return rows, None, converged
     raise InputError(
         "expected a result with a model, got none",
         where="requirement",

@@ -9,7 +9,7 @@ from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import View, sides
-from bayesbias.studies.common import listing, number_of, text
+from bayesbias.studies.common import listing, number_of
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
 
@@ -33,7 +33,6 @@ def compared(result: SweepResult) -> pd.DataFrame:
 
 def sections(result: SweepResult, view: View) -> list[Section]:
     """Return all tables and figures of a sweep, in the order in which they are read."""
-    labels = tuple(text(name) for name in LABELS)
     out = []
     if (result.frame["quantity"] == "contrast").any():
         contrast, prob = result.compared()[["contrast", "prob"]].iloc[0]
@@ -45,14 +44,14 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                 f"distance",
                 lambda: compared(result),
                 (
-                    *labels,
+                    *LABELS,
                     Column("standardized", "in SDs", "signed", 2),
                     Column("standardized_low", hpdi, "interval", 2, "standardized_high"),
                     Column("p_in_rope", "P(ROPE)", "probability"),
                     Column("distance", "distance", "signed"),
                 ),
                 figure=lambda: bb.plots.plot_sweep(result),
-                show_on=("terminal", "page", "files"),
+                show_on="terminal page files",
             )
         )
         if len(apart := result.differences(contrast)):
@@ -63,12 +62,12 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     "differences",
                     f"{contrast}: vectors minus the first of their list, in {units}",
                     lambda: apart.drop(columns=same),
-                    (text("vectors"), text("minus"), *labels, *CONTRAST_COLUMNS),
+                    ("vectors", "minus", *LABELS, *CONTRAST_COLUMNS),
                     note=(
                         "These intervals treat the vectors as independent, and are too wide for the "
                         "same words. `bayesbias compare` gives narrower ones."
                     ),
-                    show_on=("terminal", "page", "files"),
+                    show_on="terminal page files",
                 )
             )
     return [
@@ -78,15 +77,15 @@ def sections(result: SweepResult, view: View) -> list[Section]:
             "All cells: found words and diagnostics",
             lambda: result.cells,
             (
-                *labels,
-                text("status"),
+                *LABELS,
+                "status",
                 Column("protected_found", "words found", "count"),
                 Column("protected_listed", "of", "count"),
-                Column("max_r_hat", "max R-hat", "number", digits=3),
+                Column("max_r_hat", "max R-hat", "number", 3),
                 Column("min_ess_bulk", "min ESS", "count"),
-                text("error"),
+                "error",
             ),
-            show_on=("detail", "fold", "files"),
+            show_on="detail fold files",
         ),
     ]
 
@@ -105,7 +104,7 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     if len(noted):
         warnings.append(f"{number_of(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
     if not (result.frame["quantity"] == "contrast").any():
-        return Interpretation(subject, "No cell has a contrast.", tuple(warnings))
+        return Interpretation(subject, "No cell has a contrast.", warnings)
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
     counts = known["verdict"].value_counts(sort=False)
@@ -130,8 +129,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     return Interpretation(
         subject,
         headline,
-        tuple(warnings),
-        tuple(notes),
+        warnings,
+        notes,
         lambda: _classes_differ(result, known),
     )
 

@@ -38,7 +38,7 @@ MATCHED = "matched"
 _FAR = 0.5  # powers of ten: a word three times as frequent is no match
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class WordCounts:
     """How frequent words are, in powers of ten.
 
@@ -132,54 +132,51 @@ def load_counts(
     ({'rabbi': 3.0, 'Mosque': 1.0}, ('imam',))
     """
     asked = list(dict.fromkeys(checks.words(words)))
+    named = source if isinstance(source, str) else ""
+    kind: Any = named if named in ("order", "wordfreq") else "counts"
+    matched: Mapping[str, str] = {}
     if isinstance(source, WordCounts):
         logs = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
-        return _made(logs, asked, source.kind, source.source, source.sha256, source.matched)
-    if isinstance(source, str) and source == "order":
+        kind, where, digest = source.kind, source.source, source.sha256
+        matched = {word: other for word, other in source.matched.items() if word in logs}
+    elif kind == "order":
         if embedding is None:
             problem = "expected a file of vectors beside counts='order', got none"
             raise InputError(problem, where="embedding")
         ranks, matched, about = ranks_of(embedding, asked)
         logs = {word: -float(np.log10(rank)) for word, rank in ranks.items()}
-        return _made(logs, asked, "order", about["source"], about["sha256"], matched)
-    if isinstance(source, str) and source == "wordfreq":
+        where, digest = about["source"], about["sha256"]
+    elif kind == "wordfreq":
         package = needed("frequency", "wordfreq", purpose="frequencies of words")
         checks.choice(language, sorted(package.available_languages("best")), "language")
         # Phrases are taken apart at blanks, as wordfreq has no others.
         zipf = {w: float(package.zipf_frequency(w.replace("_", " "), language)) for w in asked}
         logs = {word: value for word, value in zipf.items() if value > 0}
-        return _made(logs, asked, "wordfreq", language, versions_of("wordfreq")["wordfreq"])
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        counts, where, digest = _of_covariate(source, "counts"), "mapping", ""
-    elif isinstance(source, str | os.PathLike):
-        path = path_of(source, "counts", _VALID)
-        digest, where = sha256_file(path), str(path)
-        tabular = path.suffix.lower() in (".csv", ".tsv")
-        counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
+        where, digest = language, versions_of("wordfreq")["wordfreq"]
     else:
-        raise checks.wrong_kind(source, "counts", _VALID)
-    if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
-        raise InputError(f"expected counts of zero or more, got {below[0]}", where=where)
-    spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
-    logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
-    matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
-    return _made(logs, asked, "counts", where, digest, matched)
-
-
-def _made(
-    logs: dict[str, float],
-    asked: Sequence[str],
-    kind: Any,
-    source: str,
-    digest: str,
-    matched: Mapping[str, str] | None = None,
-) -> WordCounts:
+        counts, where, digest = _counted(source, asked)
+        if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
+            raise InputError(f"expected counts of zero or more, got {below[0]}", where=where)
+        spellings, _ = matched_spellings(asked, {word for word, n in counts.items() if n > 0})
+        logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
+        matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
     if not logs:
         problem = f"expected a count for one word or more, got none for {some(asked, 6)}"
-        raise InputError(problem, where=source or kind)
+        raise InputError(problem, where=where or kind)
     missing = tuple(word for word in asked if word not in logs)
-    found = {word: spelling for word, spelling in (matched or {}).items() if word in logs}
-    return WordCounts(logs, kind, source, digest, missing, found)
+    return WordCounts(logs, kind, where, digest, missing, matched)
+
+
+def _counted(source: Any, asked: Sequence[str]) -> tuple[dict[str, float], str, str]:
+    """Return the counts of a table, a mapping or lines, with their place and hash."""
+    if isinstance(source, Mapping) or hasattr(source, "columns"):
+        return _of_covariate(source, "counts"), "mapping", ""
+    if not isinstance(source, str | os.PathLike):
+        raise checks.wrong_kind(source, "counts", _VALID)
+    path = path_of(source, "counts", _VALID)
+    digest, where = sha256_file(path), str(path)
+    tabular = path.suffix.lower() in (".csv", ".tsv")
+    return (_of_covariate(path, where) if tabular else _of_lines(path, asked)), where, digest
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:

@@ -411,7 +411,7 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
                 frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
                 said.append(
                     f"{listed - with_it} of {listed} control words have no {name}: no control word "
-                    f"has a part in its slope"
+                    "has a part in its slope"
                 )
                 gone &= ~control
         if gone.any():

@@ -3,7 +3,6 @@
 Cosine distance of every protected word to every attribute of a word list.
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.pair_table import SIDES, Coverage, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
-from bayesbias.wordlists.listfile import load_wordlist, pairs
+from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
 from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
 
 __all__ = ["distance_table"]
@@ -29,7 +28,7 @@ __all__ = ["distance_table"]
 
 def distance_table(
     embedding: Embedding | Any,
-    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    wordlist: Source | WordList,
     *,
     controls: Any = None,
     covariates: Any = None,
@@ -123,7 +122,7 @@ def distance_table(
     notes += pair_table.name_same_vectors(groups, listed, same)
     if duplicates == "drop":
         notes += [
-            f"words of different classes have one vector, which cannot tell their classes apart: "
+            "words of different classes have one vector, which cannot tell their classes apart: "
             f"{join_words(shared)}"
             for shared in embedding.same_vectors(frame["protected_word"].unique())
         ]

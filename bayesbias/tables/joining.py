@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable, as_pair_columns
@@ -117,12 +116,6 @@ def join_pairs(
 
 def _words(frame: pd.DataFrame) -> dict[str, None]:
     return dict.fromkeys(map(str, [*frame["protected_word"], *frame["attribute"]]))
-
-
-def check_joined(pairs: pd.DataFrame, *more: str) -> None:
-    """Refuse what are no joined pairs, or lack one of some columns more."""
-    needed = ["protected_word", "attribute", "connection", *JOINED, *more]
-    checks.columns(pairs, needed, "pairs", "the first that bayesbias.tables.join_pairs returns")
 
 
 def common_pairs(

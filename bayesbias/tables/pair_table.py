@@ -4,7 +4,6 @@ The table has one row for each protected word and attribute. Distances are float
 [0, 2]. A word that the vectors lack makes no row: the coverage names it.
 """
 
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +34,7 @@ SameVector = tuple[dict[str, str], dict[str, str]]
 """Of protected words and of attributes, dropped word -> the word that is kept for its vector."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Coverage:
     """Which words were listed, which were found, and what was done.
 
@@ -165,7 +164,7 @@ class PairTable:
             f"{number_of(words[1], 'attribute')} ({counts}); {number_of(missing, 'word')} missing"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: checks.FilePath) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), f"{path}, ending")
@@ -248,13 +247,17 @@ def name_same_vectors(
     ]
 
 
+def _stereotypes(frame: pd.DataFrame) -> dict[str, list[str]]:
+    # An attribute of two classes stands in one attribute class, but is associated with both.
+    columns = ["protected_class", "attribute"]
+    return labels_within(frame.loc[frame["connection"] == "associated", columns], *columns)
+
+
 def thin_classes(
     frame: pd.DataFrame, known: Mapping[str, bool], groups: Groups, same: SameVector = ({}, {})
 ) -> list[str]:
     """Say which classes rest on few words."""
-    # An attribute of two classes stands in one attribute class, but is associated with both.
-    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
-    stereotypes = labels_within(own, "protected_class", "attribute")
+    stereotypes = _stereotypes(frame)
     protected = labels_within(frame, "protected_class", "protected_word")
     notes = []
     sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
@@ -313,8 +316,7 @@ def without_lost_classes(
     if len(lost) == len(groups[1]):
         none = some((word for group in lost.values() for word in group["missing"]), 8)
         raise InputError(f"expected attributes in the vocabulary, got none of {none}", where=source)
-    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
-    stereotypes = labels_within(own, "protected_class", "attribute")
+    stereotypes = _stereotypes(frame)
     silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]
     wordless = [name for name, group in groups[0].items() if not group["found"]]
     left = [name for name in groups[0] if name not in (*silent, *wordless)]

@@ -76,7 +76,7 @@ ONCE = {
 
 
 def load_distances(
-    source: str | os.PathLike[str] | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    source: checks.FilePath | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
     repeats: str = "once",
     name: str | None = None,
@@ -123,7 +123,7 @@ def load_distances(
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
         check_file(path, "a .csv or .parquet file")
-        return _pair_table(_read_frame(path), Source(str(path), file=True), repeats, name, path)
+        return _pair_table(_read_frame(path), Source(str(path), path), repeats, name)
     return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
 
 
@@ -166,12 +166,11 @@ def _pair_table(
     source: Source,
     repeats: str,
     name: str | None,
-    path: Path | None = None,
     apart: Sequence[str] = (),
     hint: str | None = None,
 ) -> PairTable:
     """Make a table of pairs; `apart` tells observations of a pair apart."""
-    where = source.name
+    where, path = source.name, source.path
     published = "word_to_compare" in raw.columns
     checks.distinct([str(column) for column in raw.columns], "column", where)
     checks.columns(raw, _PUBLISHED if published else NEEDED, where, f"the columns {_LAYOUTS}")
@@ -180,9 +179,6 @@ def _pair_table(
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
     named = [name for name in map(str, raw.columns) if name.strip() and "Unnamed: " not in name]
     own = [name for name in named if name not in ours]
-    if clash := [name for name in own if name in COLUMNS]:
-        problem = f"expected columns of your own, got {clash[0]!r}, which is ours"
-        raise InputError(problem, where=where, hint="rename it")
     # Blanks around a label make no other word, nor does another form of a letter.
     labels = {
         column: Codes.of(raw[column]).categories(lambda text: checks.label(text.strip(), where))
@@ -334,11 +330,12 @@ def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
     """Return the words all of whose rows lack a distance."""
     if not gone.any():
         return set()
-    by_word = gone.groupby(frame["protected_word"], observed=True).all()
-    absent = set(by_word[by_word].index)
-    rest = ~frame["protected_word"].isin(absent)
-    by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"], observed=True).all()
-    return absent | set(by_attribute[by_attribute].index)
+    absent: set[str] = set()
+    for column in PAIR:
+        rest = ~frame["protected_word"].isin(absent)
+        lacking = gone[rest].groupby(frame.loc[rest, column], observed=True).all()
+        absent |= set(lacking[lacking].index)
+    return absent
 
 
 @dataclass(frozen=True)
@@ -346,11 +343,11 @@ class Source:
     """What messages call a table and its rows."""
 
     name: str
-    file: bool = False
+    path: Path | None = None
 
     def row(self, position: int) -> str:
         """Name a row, counted from 0."""
-        return f"line {position + 2}" if self.file else f"row {position}"
+        return f"line {position + 2}" if self.path else f"row {position}"
 
     def at(self, position: int, column: str | None = None) -> str:
         """Name a row in its table, and a column in it."""

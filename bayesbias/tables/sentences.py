@@ -4,7 +4,6 @@ A test is encoded here for all who ask of it. An example whose own word the enco
 nothing but its template: it is left out and accounted for.
 """
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -108,7 +107,7 @@ def encode_test(
 
 def encoding_with(
     encoder: Any,
-    cache: bool | str | os.PathLike[str],
+    cache: bool | checks.FilePath,
     batch_size: int | None,
     progress: bool | None,
     most: int = 0,
@@ -140,7 +139,7 @@ def sentence_table(
     test: Any,
     encoder: Any = "minilm-static",
     *,
-    cache: bool | str | os.PathLike[str] = True,
+    cache: bool | checks.FilePath = True,
     batch_size: int | None = None,
     progress: bool | None = None,
     covariates: Any = None,

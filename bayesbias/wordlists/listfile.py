@@ -34,6 +34,8 @@ __all__ = [
     "wordlist_template",
 ]
 
+type Source = checks.FilePath | Mapping[str, Any]
+
 _CONTROL_FOLDER = "wordlists/controls"
 _SCHEMA = 1
 _ABOUT = ("schema", "name", "title", "language", "source", "edits", "disagreements")
@@ -105,8 +107,8 @@ def wordlist_template() -> str:
 
 
 def load_wordlist(
-    x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
-    controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,
+    x: Source | WordList,
+    controls: Source | Controls | None = None,
 ) -> WordList:
     """Read and check a word list.
 
@@ -148,8 +150,7 @@ def load_wordlist(
     >>> load_wordlist(age, controls={"neutral": ["clock", "grass"]})
     <WordList custom: 2 classes, 4 protected words, 4 attributes, controls custom (0 human, 2 neutral)>
     """
-    problems = Problems()
-    wordlist = _build(x, controls, problems)
+    problems, wordlist = check_wordlist(x, controls)
     if len(problems) > 1:
         more = number_of(len(problems) - 1, "more problem")
         raise InputError(f"{problems[0]} `bayesbias wordlist check` lists {more}.")
@@ -160,9 +161,9 @@ def load_wordlist(
 
 
 def check_wordlist(
-    x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
-    controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,
-) -> list[str]:
+    x: Source | WordList,
+    controls: Source | Controls | None = None,
+) -> tuple[list[InputError], WordList | None]:
     """List everything that is wrong with a word list.
 
     Parameters
@@ -172,15 +173,17 @@ def check_wordlist(
 
     Returns
     -------
-    list of str
-        One sentence for each problem, with file and key; empty if the list can be used.
+    problems : list of InputError
+        One for each problem, with file and key; empty if the list can be used.
+    words : WordList or None
+        The list as far as it can be read.
 
     Examples
     --------
-    >>> check_wordlist("religion")
+    >>> check_wordlist("religion")[0]
     []
     >>> young = {"protected": ["young", "young"], "atributes": ["reckless", "lively"]}
-    >>> for problem in check_wordlist({"young": young}, controls="2022"):
+    >>> for problem in check_wordlist({"young": young}, controls="2022")[0]:
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
     mapping, class 'young', key: expected protected, attribute_class or attributes, got 'atributes'.
         Did you mean 'attributes'?
@@ -188,18 +191,12 @@ def check_wordlist(
     mapping, class 'young', attributes: expected a list of two words or more, got none.
         To compare groups, add [attribute_sets].
     """
-    return examined(x, controls)[0]
-
-
-def examined(x: Any, controls: Any = None) -> tuple[list[str], WordList | None]:
-    """Return the problems of a word list, and the list."""
     problems = Problems()
-    words = _build(x, controls, problems)
-    return [str(problem) for problem in problems], words
+    return problems, _build(x, controls, problems)
 
 
 def load_controls(
-    x: str | os.PathLike[str] | Mapping[str, Any] | Controls | None,
+    x: Source | Controls | None,
 ) -> Controls | None:
     """Read and check a control list.
 
@@ -231,7 +228,7 @@ def load_controls(
     return controls
 
 
-def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> dict[str, list[str]]:
+def pairs(wordlist: Source | WordList) -> dict[str, list[str]]:
     """Derive every pair of a word list, with its connection.
 
     The rules, and why:
@@ -589,13 +586,10 @@ def _controls(
     """Return the control words, with their origin and digest."""
     if x is None or (isinstance(x, str) and x == "none"):
         return None, None
-    if isinstance(x, Controls | Mapping):
-        controls = x if isinstance(x, Controls) else None
-        if controls is None:
-            data = {"schema": _SCHEMA, **checks.tree(x)}
-            controls = _read_controls(data, name, where, problems)
-        digest = files.sha256_of(json.dumps([controls.human, controls.neutral]))
-        return controls, (f"controls {controls.name}", digest)
+    if isinstance(x, Mapping):
+        x = _read_controls({"schema": _SCHEMA, **checks.tree(x)}, name, where, problems)
+    if isinstance(x, Controls):
+        return x, (f"controls {x.name}", files.sha256_of(json.dumps([x.human, x.neutral])))
     try:
         text = checks.path(x, where, "a name, a path, or a table with human and neutral")
         if text not in list_controls() and (

@@ -6,7 +6,6 @@ Stereotypes in Sentiment Analysis, section 3.
 
 import itertools
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ _KEYS = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Occupations:
     """Noun pairs, professions and the template that makes sentences of them.
 
@@ -110,7 +109,7 @@ class Occupations:
 
 
 def load_occupations(
-    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    source: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
 ) -> Occupations:
     """Load noun pairs, professions and a template.
 
@@ -181,17 +180,12 @@ def load_occupations(
     frame = frame.astype(dict.fromkeys(_FACTS, "Float64"))
     about = (data.get("name", name), data.get("source", ""), where)
     out = Occupations(*about, nouns, frame, control)
-    checks.distinct(nouns["noun_pair"].tolist(), "noun pair", where)
-    checks.distinct(frame["profession"].tolist(), "profession", where)
-    sentences = out.sentences(control=True)["sentence"]
-    if sentences.duplicated().any():
-        found = sentences[sentences.duplicated()].iloc[0]
-        raise InputError(f"expected each sentence once, got {found!r} twice", where=where)
+    checks.distinct(out.sentences(control=True)["sentence"].tolist(), "sentence", where)
     return out
 
 
 def occupation_sentences(
-    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    source: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
     *,
     control: bool = False,
 ) -> "pd.DataFrame":

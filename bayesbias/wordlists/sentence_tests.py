@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _COUNT_NOUNS = ("person", "thing")
 _FORMS = ("word", "article", "singular", "plural")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class SentenceTest:
     """Two sets of targets and two of attributes, as sentences or as words.
 
@@ -120,7 +120,7 @@ def set_sizes(frame: "pd.DataFrame") -> dict[str, int]:
     return {name: int(counts[name]) for name in SETS}
 
 
-def read_test(path: str | os.PathLike[str]) -> SentenceTest:
+def read_test(path: checks.FilePath) -> SentenceTest:
     """Read a test in the published format.
 
     The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``,
@@ -191,7 +191,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
 
-def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool = False) -> Path:
+def write_test(test: SentenceTest, path: checks.FilePath, *, parts: bool = False) -> Path:
     """Write a test in the published format.
 
     Parameters
@@ -274,10 +274,10 @@ def list_tests() -> list[str]:
 
 
 def sentence_test(
-    source: str | os.PathLike[str] | Mapping[str, Any] | WordList | SentenceTest,
+    source: Source | WordList | SentenceTest,
     *,
     level: str | None = None,
-    kinds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    kinds: Mapping[str, Any] | checks.FilePath | None = None,
     templates: tuple[str, str] | None = None,
     published_cut: bool = False,
 ) -> SentenceTest:

@@ -73,7 +73,7 @@ class Controls:
         return f"<Controls {self.name}: {len(self.human)} human, {len(self.neutral)} neutral>"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class WordList:
     """A checked word list. Made by :func:`load_wordlist`, not by hand.
 

@@ -35,7 +35,7 @@ BAD = [
 @pytest.mark.parametrize(("old", "new", "message"), BAD)
 def test_bad_lists_are_named_with_file_and_key(tmp_path: Path, old, new, message) -> None:
     path = write(tmp_path, GOOD.replace(old, new, 1))
-    assert any(re.search(message, problem) for problem in check_wordlist(path))
+    assert any(re.search(message, str(problem)) for problem in check_wordlist(path)[0])
     with pytest.raises(InputError, match=re.escape(str(path))):
         load_wordlist(path)
 
@@ -43,7 +43,7 @@ def test_bad_lists_are_named_with_file_and_key(tmp_path: Path, old, new, message
 def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     text = GOOD.replace("schema = 1", "schema = 9").replace('"wise"', '"wise "')
     path = write(tmp_path, text)
-    assert len(check_wordlist(path)) == 2
+    assert len(check_wordlist(path)[0]) == 2
     with pytest.raises(InputError, match="`bayesbias wordlist check` lists 1 more problem"):
         load_wordlist(path)
 
@@ -60,6 +60,6 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_word_list(x: object, message: str) -> None:
-    assert any(re.search(message, problem) for problem in check_wordlist(x))  # type: ignore[arg-type]
+    assert any(re.search(message, str(problem)) for problem in check_wordlist(x)[0])  # type: ignore[arg-type]
     with pytest.raises(InputError):
         load_wordlist(x)  # type: ignore[arg-type]

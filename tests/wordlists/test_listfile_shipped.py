@@ -30,7 +30,7 @@ ALL = sorted([*SENT_BIAS, "gender", "race", "religion", "wefat"])
 @pytest.mark.parametrize("name", ALL)
 def test_shipped_list_is_complete_and_passes_its_own_check(name: str) -> None:
     for controls in (None, "2021", "2022", "none"):
-        assert check_wordlist(name, controls) == []
+        assert check_wordlist(name, controls)[0] == []
     wordlist = load_wordlist(name)
     assert wordlist.name == name
     assert wordlist.language == "en"

@@ -10,8 +10,6 @@ and by list together could say one product of frequencies twice, once from eithe
 difference of classes and lists would pay for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,7 +46,7 @@ _LEAST = 3  # words of a side, from which on a slope means something
 _KEYS = ["level", "name", "contrast"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Frequency:
     """The contrasts of a fit, and what they are at equal word frequency.
 
@@ -120,8 +118,6 @@ def with_frequency(
     fit: BiasFit,
     counts: Any,
     *,
-    embedding: Any = None,
-    language: str = "en",
     prob: float = PROB,
 ) -> BiasFit:
     """Return a fit that knows what its contrasts are at equal word frequency.
@@ -133,12 +129,8 @@ def with_frequency(
     ----------
     fit : BiasFit
         Of distances.
-    counts : path, mapping, WordCounts, "order" or "wordfreq"
-        As of `bayesbias.tables.load_counts`.
-    embedding : Embedding or path, optional
-        For ``"order"``.
-    language : str
-        For ``"wordfreq"``.
+    counts : path, mapping, WordCounts or "wordfreq"
+        As of `bayesbias.tables.load_counts`, which also takes the order of a file of vectors.
     prob : float in (0, 1)
         Of intervals.
 
@@ -178,7 +170,7 @@ def with_frequency(
         raise InputError(problem, where=fit.spec.label)
     prob = checks.probability(prob)
     every = [str(word) for word, _ in SIDES.values() for word in frame[word].unique()]
-    known = load_counts(counts, list(dict.fromkeys(every)), embedding=embedding, language=language)
+    known = load_counts(counts, list(dict.fromkeys(every)))
     logs = {
         side: frame[word].astype(str).map(dict(known.log_frequency)).astype(float)
         for side, (word, _) in SIDES.items()

@@ -1,8 +1,6 @@
 """What a fit of distances says: a headline, warnings about what may make it wrong, and notes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +12,10 @@ from bayesbias.inference.estimands import (
     same_for_all_words,
     words_scatter,
 )
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import prior_shift
 from bayesbias.inference.spreads import has_variance
-from bayesbias.inference.view import Verdict, View, sides
+from bayesbias.inference.view import View, sides
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.common import (
     coverage_groups,
@@ -26,13 +25,10 @@ from bayesbias.studies.common import (
     missing_notes,
     not_converged,
     number_of,
-    verdict_of,
 )
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
-if TYPE_CHECKING:
-    from bayesbias.inference.posterior import BiasFit
-
+LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 NAMES = {
     "associated": "Own-class stereotypes",
     "different": "stereotypes of other classes",
@@ -71,12 +67,12 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
         return unsure
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
-        return Interpretation(subject, headline, (), tuple(notes))
+        return Interpretation(subject, headline, (), notes)
     return Interpretation(
         subject,
         _headline(fit, view),
-        tuple(_warnings(fit, view)),
-        tuple(notes),
+        _warnings(fit, view),
+        notes,
         lambda: _details(fit, view),
     )
 
@@ -128,12 +124,12 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         f'Report the row "attributes of {sets[row.name].name}" too.'
         for row in rows_of(fit, view, "class").itertuples(index=False)
         if row.name in sets
-        and verdict_of(row) is not Verdict.INCONCLUSIVE
-        and verdict_of(sets[row.name]) is Verdict.INCONCLUSIVE
+        and not row.verdict.startswith("inconclusive")
+        and sets[row.name].verdict.startswith("inconclusive")
     ]
     if ratio := _variance_ratio(fit):
         out.append(
-            f"Intervals of classes are too narrow: words of a class have similar distances to the "
+            "Intervals of classes are too narrow: words of a class have similar distances to the "
             f"same attribute (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it. Use --model default."
         )
@@ -148,7 +144,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         if view.rope > LARGE_ROPE * abs(sd):
             out.append(
                 f"The ROPE (±{view.rope:g}) is large for these vectors: {view.rope / abs(sd):.1f} SDs of "
-                f"single pairs. Set a smaller one with --rope, or report the column d."
+                "single pairs. Set a smaller one with --rope, or report the column d."
             )
     return out
 
@@ -188,18 +184,18 @@ def data_warnings(fit: BiasFit) -> list[str]:
         if names := [name for name in thin if (name in CONTROLS) is control]:
             out.append(
                 f"More than half of the {of.format(listing(names))} are missing: {what} that the "
-                f"vectors have."
+                "vectors have."
             )
     if cosine := _mean_cosine(fit):
         out.append(
             f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one "
-            f"direction, which hides differences. Center them (--postprocess center)."
+            "direction, which hides differences. Center them (--postprocess center)."
         )
     if {"protected_class", "protected_word"} <= set(fit.table.columns):
         words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
         out += [
             f"{name} has one word, so nothing is known about how much its words vary. Add words "
-            f"that the vectors have."
+            "that the vectors have."
             for name in words[words == 1].index
         ]
     return out
@@ -225,9 +221,9 @@ def prior_warning(fit: BiasFit) -> list[str]:
     if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:
         return []
     return [
-        f"The result depends on the priors. With priors of twice the weight, its mean would move by "
+        "The result depends on the priors. With priors of twice the weight, its mean would move by "
         f"{abs(mean):.1f} SDs and its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. "
-        f"Add words, or report the priors with the result."
+        "Add words, or report the priors with the result."
     ]
 
 
@@ -243,7 +239,7 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
         return []
     return [
         f"The model {fit.spec.name} does not fit single words: for {outside} of {len(words)} the "
-        f"observed difference lies outside the interval (expected: about "
+        "observed difference lies outside the interval (expected: about "
         f"{len(words) * (1 - view.prob):.1f}). Compare other models (--compare-models)."
     ]
 
@@ -312,7 +308,7 @@ def _details(fit: BiasFit, view: View) -> list[str]:
     """Return further sentences: chance of single pairs, of a new word, and words off zero."""
     out = []
     first = rows_of(fit, view, "overall")["contrast"].iloc[0]
-    a, b = first.split(" - ") if " - " in first else (first, "")
+    a, _, b = first.partition(" - ")
     names = own_names(fit)
     for row in rows_of(fit, view, "class").itertuples(index=False):
         if own := names.get(("class", row.name)):
@@ -345,6 +341,6 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         out.append(
             f"{number_of(len(words), 'word')}: the interval lies below 0 for {near} and above 0 "
             f"for {far}. If no word differed, about {chance:.1f} on each side would be expected by "
-            f"chance."
+            "chance."
         )
     return out

@@ -1,11 +1,8 @@
 """What is shown of a fit of distances: its header, its tables and figures."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,10 +11,12 @@ from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.estimands import has_new_words, words_scatter
 from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (
+    LEVEL_NAMES,
     has_contrasts,
     interpret_fit,
     own_names,
@@ -30,31 +29,21 @@ from bayesbias.studies.common import (
     MEAN,
     MEAN_COLUMNS,
     about_fit,
-    convergence,
     coverage_groups,
+    first_rows,
+    header_of,
     heading,
     slope_sections,
-    text,
-    texts,
-    title_line,
 )
 from bayesbias.wordlists.wordlist import SHARED
 
-if TYPE_CHECKING:
-    from bayesbias.inference.posterior import BiasFit
-
 MOST_ROWS = 8  # classes and attribute sets in the first table
 LONGEST = 31  # label in a table of 80 columns
-LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
-    return [
-        title_line(fit, subject_of(fit)),
-        size_of(fit.table, fit.spec.outcome),
-        convergence(fit),
-    ]
+    return header_of(fit, subject_of(fit), size_of(fit.table, fit.spec.outcome))
 
 
 def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
@@ -83,46 +72,34 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of
         single pairs. ``is_heading`` marks a row without numbers.
     """
-
-    def block(level: str, estimand: str = "population") -> pd.DataFrame:
-        rows = rows_of(fit, view, level, estimand)
-        if level == "overall" and estimand == "population":
-            rows = fit.contrasts(view.prob, view.rope, estimand, level)
-        return with_d(fit, rows, rows["level"] == level) if len(rows) else rows
-
-    overall = block("overall")
+    overall = with_d(fit, fit.contrasts(view.prob, view.rope, "population", "overall"))
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
     groups = []
     names = {(level, name): f"  {name}: {own}" for (level, name), own in own_names(fit).items()}
     short = bool(names) and max(map(len, names.values())) <= LONGEST  # all rows say it alike
     for level, name in LEVEL_NAMES.items():
-        rows = block(level)
+        rows = rows_of(fit, view, level)
         if 1 < len(rows) <= MOST_ROWS:
             own = [names[level, each] if short else f"  {name} {each}" for each in rows["name"]]
-            groups.append(rows.assign(label=own))
+            groups.append(with_d(fit, rows).assign(label=own))
     if words_scatter(fit.spec):
-        listed = block("overall", "listed_words")
+        listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
         groups.append(listed.assign(label="  listed words only"))
     if groups:
         parts += [heading(f"{first}, by"), *groups]
     return pd.concat(parts, ignore_index=True)
 
 
-def with_d(fit: BiasFit, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
-    """Add to contrasts ``d``, the mean in SDs of single pairs.
-
-    At the levels of the rows that are shown.
-    """
+def with_d(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add to contrasts ``d``, the mean in SDs of single pairs."""
     if not has_variance(fit.spec):
         return frame
     d = {
         (estimand, level, *key): mean
-        for estimand, level in set(
-            zip(frame["estimand"][shown], frame["level"][shown], strict=True)
-        )
+        for estimand, level in set(zip(frame["estimand"], frame["level"], strict=True))
         for key, mean in fit.means_in_sd(level, estimand).items()
     }
-    keys = zip(*(frame[name] for name in ("estimand", "level", "name", "contrast")), strict=True)
+    keys = frame[["estimand", "level", "name", "contrast"]].itertuples(index=False)
     return frame.assign(d=[d.get(key, math.nan) for key in keys])
 
 
@@ -136,17 +113,17 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             Section(
                 "result",
                 f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is "
-                f"closer)",
+                "closer)",
                 lambda: main_table(fit, view),
-                (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
+                (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2)),
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
-                show_on=("terminal", "page"),
+                show_on="terminal page",
             ),
             Section(
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
-                (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
+                ("level", "name", "contrast", "estimand", *CONTRAST_COLUMNS),
                 note=(
                     "listed_words: the mean is the observed value. The interval is the model's, "
                     "which shrinks it, so that it may leave the observed value out."
@@ -158,7 +135,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "summary",
             "Mean distance of each connection, new words",
             lambda: fit.summary(prob),
-            (text("connection"), *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
+            ("connection", *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
             figure=lambda: bb.plot_connections(fit, prob=prob),
         )
     )
@@ -171,7 +148,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "One new word: predictive interval over new attributes, and how many have the opposite sign",
                 lambda: fit.new_words(prob),
                 (
-                    *texts("level", "name", "contrast"),
+                    "level",
+                    "name",
+                    "contrast",
                     MEAN,
                     HPDI,
                     Column("opposite", "opposite", "percent"),
@@ -185,7 +164,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "words",
                 "Mean distance of each word to each kind of attribute",
                 lambda: fit.words(prob),
-                (*texts("protected_word", "protected_class", "connection"), *MEAN_COLUMNS),
+                ("protected_word", "protected_class", "connection", *MEAN_COLUMNS),
                 figure=lambda: bb.plot_words(fit, prob=prob),
             )
         )
@@ -201,7 +180,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
                 "priors",
                 "Prior and posterior",
                 figure=lambda: bb.plot_priors(fit),
-                show_on=("fold",),
+                show_on="fold",
             )
         )
     return [
@@ -210,20 +189,29 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
             "Posterior predictive check",
             figure=lambda: bb.plot_ppc(fit),
             text="Distances that the model generates (lines) and the distances of the table.",
-            show_on=("fold",),
+            show_on="fold",
         ),
         *priors,
         Section(
             "parameters",
             "Parameters of the model",
             lambda: fit.parameters(view.prob),
-            (*texts("name", "index"), Column("mean", "mean", "number"), HPDI, *CONVERGENCE_COLUMNS),
-            show_on=("fold", "files"),
+            ("name", "index", Column("mean", "mean", "number"), HPDI, *CONVERGENCE_COLUMNS),
+            show_on="fold files",
         ),
         Section(
-            "coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS
+            "coverage",
+            "Words found in the vectors",
+            lambda: coverage_frame(fit),
+            (
+                "side",
+                "group",
+                Column("listed", "listed", "count"),
+                Column("found", "found", "count"),
+                "missing",
+            ),
         ),
-        Section("pairs", "All pairs", lambda: fit.table, show_on=("folder",)),
+        Section("pairs", "All pairs", lambda: fit.table, show_on="folder"),
     ]
 
 
@@ -237,17 +225,19 @@ def models_section(fit: BiasFit, view: View) -> Section:
         "The first difference under other models",
         lambda: answers_by_model(fit, prob=view.prob),
         (
-            *texts("model", "name", "words"),
+            "model",
+            "name",
+            "words",
             replace(MEAN, digits=3),
             replace(HPDI, digits=3),
-            Column("elpd_diff", "elpd diff", "signed", digits=1),
-            Column("se_diff", "SE", "number", digits=1),
+            Column("elpd_diff", "elpd diff", "signed", 1),
+            Column("se_diff", "SE", "number", 1),
         ),
         note=(
             "Look at what the models have in common. elpd compares predictions of pairs, not "
             "intervals."
         ),
-        show_on=("terminal", "files"),
+        show_on="terminal files",
     )
 
 
@@ -257,7 +247,7 @@ def standardized_section(fit: BiasFit, view: View) -> Section:
         "standardized",
         "The same differences in standard deviations of single pairs",
         lambda: fit.standardized(view.prob, view.standard_rope),
-        (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
+        ("level", "name", "contrast", "estimand", *CONTRAST_COLUMNS),
     )
 
 
@@ -273,24 +263,20 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
     if (frequency := frequency_of(fit)) is None:
         return out
 
-    def first() -> pd.DataFrame:
-        frame = frequency.contrasts
-        return frame[frame["contrast"] == frame["contrast"].iloc[0]]
-
     def interval(name: str) -> tuple[Column, Column]:
         ends = replace(HPDI, name=f"{name}_low", upper=f"{name}_high")
         return Column(f"{name}_mean", name, "signed"), ends
 
-    columns = (*texts("level", "name", "contrast"), *interval("without"), *interval("with"))
+    columns = ("level", "name", "contrast", *interval("without"), *interval("with"))
     return [
         *out,
         Section(
             "frequency_first",
             f"The first difference without and with slopes on log frequency ({frequency.source})",
-            first,
+            lambda: first_rows(frequency.contrasts),
             (*columns[:2], *columns[3:]),
             figure=lambda: bb.plots.plot_frequency_contrasts(fit, rope=view.rope),
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section(
             "frequency", "All differences at equal frequency", lambda: frequency.contrasts, columns
@@ -300,19 +286,15 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
             "Log frequency (powers of ten) of classes and attribute sets",
             lambda: frequency.groups,
             (
-                *texts("side", "group"),
+                "side",
+                "group",
                 Column("n_words", "words", "count"),
-                Column("mean", "mean", "number", digits=2),
-                Column("sd", "SD", "number", digits=2),
+                Column("mean", "mean", "number", 2),
+                Column("sd", "SD", "number", 2),
             ),
             figure=lambda: bb.plots.plot_frequencies(fit),
         ),
     ]
-
-
-COVERAGE_COLUMNS = (
-    *texts("side", "group"), Column("listed", "listed", "count"), Column("found", "found", "count"), text("missing"),
-)  # fmt: skip
 
 
 def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
@@ -321,11 +303,11 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
     None for a table without an account of them.
     """
     rows = [
-        (side, name, group["listed"], group["found"], ", ".join(group["missing"]))
+        {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
         for side, name, group in coverage_groups(fit.provenance.get("coverage"))
     ]
-    names = [column.name for column in COVERAGE_COLUMNS]
-    return pd.DataFrame(rows, columns=names) if rows else None
+    columns = ["side", "group", "listed", "found", "missing"]
+    return pd.DataFrame(rows, columns=columns) if rows else None
 
 
 STUDY = Study(
@@ -338,5 +320,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_fit,
     about=about_fit,
-    fits=lambda fit: {"": fit},
 )

@@ -5,15 +5,14 @@ distances is one number for each pair: the second minus the first, or a slope ov
 The model ``change`` fits it, so that what a word or an attribute has in all corpora cancels.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -31,12 +30,9 @@ from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 __all__ = ["CorpusComparison", "compare_corpora"]
 
-_NUMBERS = ("mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high")
+_NUMBERS = ["mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +65,7 @@ class Change:
 
     def divided(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return estimates of the change from those of the fit."""
-        return frame.assign(**{name: frame[name] / self.scale for name in _NUMBERS})
+        return frame.assign(**(frame[_NUMBERS] / self.scale))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,5 @@
 """What is shown and said of vectors of several corpora."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -10,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import TOO_CLOSE, Verdict, View
-from bayesbias.studies.association.interpretation import own_names
+from bayesbias.inference.view import View
+from bayesbias.studies.association.interpretation import LEVEL_NAMES, own_names
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -19,20 +17,19 @@ from bayesbias.studies.common import (
     MEAN,
     about_fits,
     convergence_of_all,
+    coverage_groups,
     heading,
     interval,
     missing_notes,
     not_converged,
-    text,
     title_line,
 )
 from bayesbias.studies.corpora.comparing import CorpusComparison
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
-LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
 CHANGE = Column("mean", "change", "signed")
-LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
+LABELS = ("change", "level", "name", "contrast", "estimand")
 
 
 def header(result: CorpusComparison, view: View) -> list[str]:
@@ -100,9 +97,9 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             f"Difference in cosine distance, {what}, new words "
             "(negative change: the first kind came closer)",
             partial(main_table, result, view),
-            (text("label", ""), *ends, change, HPDI, IN_ROPE),
+            (Column("label", ""), *ends, change, HPDI, IN_ROPE),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=rope),
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section(
             "contrasts",
@@ -114,21 +111,21 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "means",
             "Change of the mean distance of each kind of attribute, new words",
             partial(result.means, prob),
-            (text("change"), text("connection"), text("attribute_class"), CHANGE, HPDI),
-            show_on=("detail", "page", "files"),
+            ("change", "connection", "attribute_class", CHANGE, HPDI),
+            show_on="detail page files",
         ),
         Section(
             "corpora",
             "The difference in each corpus by itself, new words",
             partial(result.by_corpus, prob, rope),
-            (text("corpus"), *LABELS[1:4], *CONTRAST_COLUMNS),
+            ("corpus", *LABELS[1:4], *CONTRAST_COLUMNS),
         ),
         Section(
             "missing",
             "Words that are not in all corpora",
             partial(missing_words, result),
-            (text("corpus"), Column("n_missing", "missing", "count"), text("words")),
-            show_on=("detail", "page", "files"),
+            ("corpus", Column("n_missing", "missing", "count"), "words"),
+            show_on="detail page files",
         ),
     ]
     if slope:
@@ -136,8 +133,8 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "path",
             "The first difference in each corpus, new words",
             partial(path, result, view),
-            (text("corpus"), MEAN, HPDI, Column("off_line", "off the line", "signed")),
-            show_on=("terminal", "page", "files"),
+            ("corpus", MEAN, HPDI, Column("off_line", "off the line", "signed")),
+            show_on="terminal page files",
         )
         out.insert(1, each)
     return out
@@ -176,9 +173,7 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
     classes = frame[wanted]
     details = [_sentence(result, names, row) for row in classes.itertuples(index=False)]
-    return Interpretation(
-        subject, " ".join(said), tuple(_warnings(result, view)), tuple(notes), lambda: details
-    )
+    return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 
 def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], row: Any) -> str:
@@ -194,29 +189,26 @@ def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], ro
         f"{end}"
     )
     rope = f"the ROPE (±{row.rope:.2g}{step})"
-    if row.verdict == TOO_CLOSE:
-        return f"Inconclusive with so few draws: {moved}. Raise --draws."
-    verdict = Verdict(row.verdict)
-    if verdict is Verdict.NEGLIGIBLE:
+    where, _, unsure = row.verdict.partition(", ")
+    if where == "negligible":
         return f"No change by more than {rope}: {moved}."
-    if verdict is Verdict.INCONCLUSIVE:
+    if where == "inconclusive":
+        if unsure:
+            return f"Inconclusive with so few draws: {moved}. Raise --draws."
         return f"Inconclusive: {moved}. The interval includes 0 and exceeds {rope}."
-    sure = "by more than" if verdict in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps less than"
+    size = "but perhaps less than" if unsure else "by more than"
     if row.level == "overall":
         moved = f"{moved[0].upper()}{moved[1:]}"
-    return f"{moved}, {sure} {rope}."
+    return f"{moved}, {size} {rope}."
 
 
 def _warnings(result: CorpusComparison, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out = []
-    coverage = result.provenance["coverage"]
-    for side in ("protected", "attributes"):
-        out += [
-            f"More than half of the words of {name} are not in all corpora. Add words that are."
-            for name, group in coverage[side].items()
-            if 2 * len(group["missing"]) > group["listed"]
-        ]
+    out = [
+        f"More than half of the words of {name} are not in all corpora. Add words that are."
+        for _, name, group in coverage_groups(result.provenance["coverage"])
+        if 2 * len(group["missing"]) > group["listed"]
+    ]
     if next(iter(result.changes.values())).steps > 1:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]
@@ -225,8 +217,8 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
                 f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f} off the straight "
                 "line. Compare the corpora in pairs, without --ordered."
             )
-    means = {name: float(each.table["distance"].mean()) for name, each in result.corpora.items()}
-    low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    means = pd.Series({n: each.table["distance"].mean() for n, each in result.corpora.items()})
+    low, high = means.idxmin(), means.idxmax()
     if means[high] - means[low] > FAR:
         out.append(
             f"The mean distance of all pairs is {means[low]:.2f} in {low} and {means[high]:.2f} in "
@@ -252,5 +244,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_corpora,
     about=about,
-    fits=CorpusComparison.fits,
 )

@@ -14,7 +14,6 @@ These questions are kept apart:
 """
 
 import functools
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,7 +31,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, load_model
-from bayesbias.studies.common import ManyFits, stacked, with_ends
+from bayesbias.studies.common import KEYS, ManyFits, stacked, with_ends
 from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with
 from bayesbias.studies.debiasing.geometry import (
     EXACT,
@@ -59,7 +58,7 @@ _RANKED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Method:
     """One debiased table beside the original.
 
@@ -195,7 +194,7 @@ class Comparison(ManyFits):
         }
         keys = list(frame[["method", "level", "name", "connection"]].itertuples(index=False))
         return frame.assign(
-            n_pairs=[counts[tuple(key)] for key in keys],
+            n_pairs=[counts[key] for key in keys],
             exact=[key.connection in self.methods[key.method].exact for key in keys],
         )
 
@@ -227,7 +226,6 @@ class Comparison(ManyFits):
         FitError
             If the tables have no two connections that are contrasted with each other.
         """
-        keys = ["level", "name", "contrast", "estimand"]
         before = self.original.contrasts(prob, rope, estimand, level)
         parts = []
         for name in self.chosen_methods(method):
@@ -238,9 +236,9 @@ class Comparison(ManyFits):
             else:
                 own = _described(self._contrasts_draws(estimand, name, level), prob, rope)
             after = item.after.contrasts(prob, rope, estimand, level)
-            said = after[[*keys, "verdict"]].rename(columns={"verdict": "verdict_after"})
+            said = after[[*KEYS, "verdict"]]
             own = with_ends(own, before=before, after=after)
-            parts.append(own.merge(said, how="left", on=keys))
+            parts.append(own.merge(said, how="left", on=KEYS, suffixes=("", "_after")))
         frame = pd.concat(parts, ignore_index=True)
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
         forced = {name: item.construction.forced.value for name, item in self.methods.items()}
@@ -294,15 +292,13 @@ class Comparison(ManyFits):
         item = self.methods[method]
         return item.geometry if prob == PROB else find_geometry(item.pairs, prob)
 
-    def geometry(self, prob: float = PROB, method: str | None = None) -> pd.DataFrame:
+    def geometry(self, prob: float = PROB) -> pd.DataFrame:
         """Describe what each method leaves of the distances to control words.
 
         Parameters
         ----------
         prob : float in (0, 1)
             Probability of the intervals.
-        method : str, optional
-            By default all.
 
         Returns
         -------
@@ -314,7 +310,7 @@ class Comparison(ManyFits):
         """
         return pd.DataFrame(
             {"method": name, **self.geometry_of(name, prob).as_row(), "prob": prob}
-            for name in self.chosen_methods(method)
+            for name in self.methods
         )
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
@@ -407,11 +403,11 @@ def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
 def compare(
     original: Any,
     debiased: Any = None,
-    model: str | os.PathLike[str] | ModelSpec = "change",
+    model: checks.FilePath | ModelSpec = "change",
     *,
     kind: str = "debiasing",
     ordered: bool = False,
-    level_model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
+    level_model: checks.FilePath | ModelSpec = DEFAULT_MODEL,
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
@@ -464,8 +460,10 @@ def compare(
     ('equalized', 'controls_moved')
     """
     checks.choice(kind, ("debiasing", "corpora"), "kind")
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains}
-    settings |= {
+    settings: dict[str, Any] = {
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
         "seed": checks.seed_or_new(seed),
         "engine": engine,
         "cores": cores,

@@ -18,7 +18,7 @@ from scipy import stats
 
 from bayesbias.core import checks
 from bayesbias.inference.view import PROB, ROPE
-from bayesbias.tables.joining import check_joined
+from bayesbias.tables.joining import JOINED
 from bayesbias.wordlists.wordlist import CONTROLS
 
 __all__ = ["Construction", "Forced", "Geometry", "Left", "find_construction", "find_geometry"]
@@ -55,7 +55,7 @@ class Forced(enum.StrEnum):
         return self is not Forced.NO
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Construction:
     """What a debiasing method forces to come out, found in the distances alone.
 
@@ -131,7 +131,8 @@ def find_construction(pairs: pd.DataFrame) -> Construction:
     >>> find_construction(bb.tables.join_pairs(before, before)[0]).found
     False
     """
-    check_joined(pairs, "protected_class")
+    needed = ["protected_word", "protected_class", "attribute", "connection", *JOINED]
+    checks.columns(pairs, needed, "pairs", "the first that bayesbias.tables.join_pairs returns")
     pairs = pairs.drop_duplicates(["protected_word", "attribute"])
     control, words = pairs["connection"].isin(CONTROLS), pairs["protected_word"].astype(str)
     class_of = dict(zip(words, pairs["protected_class"].astype(str), strict=True))
@@ -258,7 +259,7 @@ class Related:
 UNKNOWN = Related(np.nan, np.nan, np.nan)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Geometry:
     """What a method leaves of the distances of protected words to control words.
 
@@ -363,7 +364,6 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     ('kept', 15, 311)
     """
     prob = checks.probability(prob)
-    check_joined(pairs)
     controls = pairs[pairs["connection"].isin(CONTROLS)]
     controls = controls.drop_duplicates(["protected_word", "attribute"])
     before, after = (

@@ -10,20 +10,20 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core.errors import FitError
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies.common import (
     BELOW,
     HPDI,
     IN_ROPE,
     about_fits,
     convergence_of_all,
+    first_rows,
     interval,
     missing_notes,
     not_converged,
     sentence,
     slope_sections,
     stacked,
-    text,
     title_line,
 )
 from bayesbias.studies.debiasing.comparison import Comparison
@@ -38,20 +38,18 @@ ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 
 BEFORE, AFTER = Column("before", "before", "signed"), Column("after", "after", "signed")
 CHANGE = Column("mean", "change", "signed")
-METHOD, ESTIMAND = text("method"), text("estimand")
-GROUPS = (METHOD, text("level"), text("name"))
 RANKING = (
     Column("rank", "rank", "count"),
-    METHOD,
+    "method",
     Column("gap", "after", "signed"),
     Column("gap_low", "{prob} HPDI", "interval", upper="gap_high"),
     Column("change", "change", "signed"),
     Column("controls", "controls kept", "number", 2),
-    text("by_construction", "forced"),
+    Column("by_construction", "forced"),
 )
 GEOMETRY = (
-    METHOD,
-    text("left"),
+    "method",
+    "left",
     Column("correlation", "correlation", "number", 2),
     Column("relations", "without word means", "number", 2),
     Column("slope", "slope", "number", 2),
@@ -59,13 +57,13 @@ GEOMETRY = (
     Column("rms_unrelated", "RMS if unrelated", "number"),
 )
 CONTROLS = (
-    METHOD,
-    text("controls"),
+    "method",
+    "controls",
     Column("mean_change", "mean change", "signed"),
     Column("rms_change", "RMS change", "number"),
     Column("max_change", "largest", "signed"),
-    text("protected_word"),
-    text("attribute"),
+    "protected_word",
+    "attribute",
 )
 
 
@@ -83,9 +81,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
-    shown = [text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE]
-    if several:
-        shown.insert(0, METHOD)
+    shown = ("method", "contrast") if several else ("contrast",)
     kept = math.nan
     if not several:
         kept = result.geometry_of(next(iter(result.methods)), prob).least.value
@@ -95,9 +91,12 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "result",
             "Difference in cosine distance before and after, and its change, new words",
             partial(result.contrasts, prob, rope, "population", level="overall"),
-            [replace(column, digits=3) for column in shown],
+            (
+                *shown,
+                *(replace(column, digits=3) for column in (BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)),
+            ),
             note="" if math.isnan(kept) else f"Controls kept: {kept:.2f}, {about}",
-            show_on=("detail" if several and gap else "terminal", "page"),
+            show_on="detail page" if several and gap else "terminal page",
         ),
         Section(
             "ranking",
@@ -106,21 +105,33 @@ def sections(result: Comparison, view: View) -> list[Section]:
             RANKING,
             partial(bb.plots.plot_ranking, result, prob=prob, rope=rope) if several else None,
             note=f"Controls kept: {about}",
-            show_on=("terminal" if several else "detail", "page", "files"),
+            show_on="terminal page files" if several else "detail page files",
         ),
         Section(
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
-            (*GROUPS, text("contrast"), ESTIMAND, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
+            (
+                "method",
+                "level",
+                "name",
+                "contrast",
+                "estimand",
+                BEFORE,
+                AFTER,
+                CHANGE,
+                HPDI,
+                BELOW,
+                IN_ROPE,
+            ),
         ),
         Section(
             "changes",
             "Change of the mean distance of each kind of attribute",
             partial(result.changes, prob, rope),
-            (*GROUPS, text("connection"), ESTIMAND, CHANGE, HPDI, BELOW, IN_ROPE),
+            ("method", "level", "name", "connection", "estimand", CHANGE, HPDI, BELOW, IN_ROPE),
             partial(bb.plots.plot_changes, result, prob=prob),
-            show_on=("detail", "page", "files"),
+            show_on="detail page files",
         ),
         Section(
             "geometry",
@@ -128,7 +139,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             partial(result.geometry, prob),
             GEOMETRY,
             partial(bb.plots.plot_controls, result),
-            show_on=("detail", "page", "files"),
+            show_on="detail page files",
         ),
         Section(
             "controls",
@@ -143,7 +154,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
     if any(item.change and item.change.spec.covariates() for item in result.methods.values()):
         out += slope_sections(
             partial(result.slopes, prob),
-            (METHOD,),
+            ("method",),
             partial(bb.plots.plot_slopes, result, prob=prob),
         )
     out.append(
@@ -151,15 +162,10 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "raw_pairs",
             "Distance of every pair before and after",
             figure=partial(bb.plots.plot_raw_pairs, result),
-            show_on=("fold",),
+            show_on="fold",
         )
     )
     return out
-
-
-def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the first contrast."""
-    return frame[frame["contrast"] == frame["contrast"].iloc[0]]
 
 
 def interpret_comparison(result: Comparison, view: View) -> Interpretation:
@@ -174,15 +180,15 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
         frame = result.contrasts(view.prob, view.rope, "population")
     except FitError:
         headline = "One kind of attributes only: there are changes, but no differences."
-        return Interpretation(subject, headline, (), tuple(notes))
+        return Interpretation(subject, headline, (), notes)
     rows = first_rows(frame[frame["level"] == "overall"])
     headline = " ".join(_sentence(result, row) for row in rows.itertuples(index=False))
     warnings = [text for name in result.methods for text in _warnings(result, name, view)]
     return Interpretation(
         subject,
         headline,
-        tuple(warnings),
-        tuple(notes),
+        warnings,
+        notes,
         lambda: _details(result, frame),
     )
 
@@ -193,14 +199,11 @@ def _sentence(result: Comparison, row: Any) -> str:
     said = f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f}"
     if forced is Forced.WHOLLY:
         return f"{said}: the method forces it to zero, whatever the vectors were."
-    if row.verdict == Verdict.NEGLIGIBLE.value:
-        changed = "practically unchanged"
-    elif row.verdict == Verdict.INCONCLUSIVE.value:
-        changed = f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE"
-    elif row.verdict == TOO_CLOSE:
-        changed = "inconclusive with so few draws: raise --draws"
-    else:
-        changed = f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0"
+    changed = {
+        "negligible": "practically unchanged",
+        "inconclusive": f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE",
+        TOO_CLOSE: "inconclusive with so few draws: raise --draws",
+    }.get(row.verdict, f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0")
     return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."
 
 
@@ -225,7 +228,7 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         out.append("too few control words to see whether the vectors are destroyed. Add controls.")
     elif geometry.left.destroyed:
         out.append(
-            f"distances to control words hardly correlate with those before "
+            "distances to control words hardly correlate with those before "
             f"({geometry.least.value:.2f}). The vectors are destroyed, and a small difference says "
             "nothing about the method."
         )
@@ -282,5 +285,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_comparison,
     about=about,
-    fits=Comparison.fits,
 )

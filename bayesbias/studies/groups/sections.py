@@ -3,16 +3,16 @@
 Tables, figures, and the answer in sentences.
 """
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from bayesbias.core.formatting import join_words
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimands import sides_of
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.spreads import has_variance
-from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies.association.interpretation import (
     data_warnings,
     frequency_warnings,
@@ -31,23 +31,15 @@ from bayesbias.studies.common import (
     MEAN,
     MEAN_COLUMNS,
     about_fit,
-    convergence,
+    header_of,
     heading,
     in_words,
     listing,
     missing_notes,
     not_converged,
     number_of,
-    text,
-    title_line,
-    verdict_of,
 )
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.inference.posterior import BiasFit
 
 MOST_ROWS = 20  # of the first table
 MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
@@ -59,12 +51,11 @@ def header(fit: BiasFit, view: View) -> list[str]:
     sizes = table.groupby("attribute_class", sort=False)["attribute"].nunique()
     sets = ", ".join(f"{name} {n}" for name, n in sizes.items())
     n = {name: table[name].nunique() for name in ("protected_class", "protected_word", "attribute")}
-    return [
-        title_line(fit, subject_of(fit)),
+    size = (
         f"{len(table):,} pairs: {number_of(n['protected_class'], 'group')}, {n['protected_word']} "
-        f"words x {n['attribute']} attributes ({sets})",
-        convergence(fit),
-    ]
+        f"words x {n['attribute']} attributes ({sets})"
+    )
+    return header_of(fit, subject_of(fit), size)
 
 
 def worded(contrast: str) -> str:
@@ -84,13 +75,11 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``is_heading`` marks a row without numbers. What does not fit is left out, but for the first
         contrast.
     """
-    import pandas as pd
-
     frame = fit.contrasts(view.prob, view.rope)
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
     levels = ["class", "others" if several else "between"]
     shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
-    frame = with_d(fit, frame, shown)[shown.to_numpy()]
+    frame = with_d(fit, frame[shown])
     parts: list[pd.DataFrame] = []
     for contrast in labels(fit, frame):
         rows = frame[frame["contrast"] == contrast]
@@ -125,7 +114,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     import bayesbias as bb
 
     prob = view.prob
-    keys = (text("level"), text("name"), text("contrast"), text("estimand"))
+    keys = ("level", "name", "contrast", "estimand")
     draw = partial(bb.plot_contrasts, fit, prob=prob, rope=view.rope)
     groups, sets = (fit.table[name].nunique() for name in ("protected_class", "attribute_class"))
     level = "between" if groups > 1 else "class"
@@ -134,9 +123,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "result",
             f"Difference in cosine {fit.spec.outcome}, new words (negative: closer to the first)",
             lambda: main_table(fit, view),
-            (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
+            (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2)),
             figure=partial(draw, level=level),
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section(
             "contrasts",
@@ -145,19 +134,19 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             (*keys, *CONTRAST_COLUMNS),
             figure=partial(draw, level="class") if sets > 1 else None,
             note="others: a group and the mean of all other groups, each with the same weight.",
-            show_on=("detail", "fold", "files"),
+            show_on="detail fold files",
         ),
         Section(
             "means",
             "Mean distance of each group to each set, new words",
             lambda: fit.means("class", prob),
             (
-                text("name", "group"),
-                text("attribute_class", "set"),
+                Column("name", "group"),
+                Column("attribute_class", "set"),
                 *MEAN_COLUMNS,
                 Column("n_pairs", "pairs", "count"),
             ),
-            show_on=("detail", "page", "files"),
+            show_on="detail page files",
         ),
     ]
     if has_variance(fit.spec):
@@ -177,9 +166,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "Mean distance of each word to each set",
             lambda: fit.words(prob),
             (
-                text("protected_word", "word"),
-                text("protected_class", "group"),
-                text("attribute_class", "set"),
+                Column("protected_word", "word"),
+                Column("protected_class", "group"),
+                Column("attribute_class", "set"),
                 *MEAN_COLUMNS,
             ),
         ),
@@ -220,11 +209,11 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
     if n > 1:
         notes.append(
             f"{n} pairs of groups are compared on each set. Intervals are not corrected for this "
-            f"number: some may exclude zero by chance."
+            "number: some may exclude zero by chance."
         )
     warnings = [*data_warnings(fit), *prior_warning(fit)]
     warnings += frequency_warnings(fit, view)
-    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
+    return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:
@@ -238,10 +227,9 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples(index=False):
         first, second = sides_of(row.name, {*groups, "others"})
-        where = None if row.verdict == TOO_CLOSE else verdict_of(row)
         below = row.mean < 0
-        if where in _WORDS:
-            found[_WORDS[where]].append(first if others else row.name)
+        if row.verdict in _WORDS:
+            found[_WORDS[row.verdict]].append(first if others else row.name)
         elif others:
             found["closer" if below else "farther"].append(first)
         else:
@@ -258,9 +246,9 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
 
 
 _WORDS = {
-    Verdict.NEGLIGIBLE: "practically equal",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    None: "inconclusive with so few draws (raise --draws)",
+    "negligible": "practically equal",
+    "inconclusive": "inconclusive",
+    TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
 }
 
 STUDY = Study(
@@ -272,5 +260,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_groups,
     about=about_fit,
-    fits=lambda fit: {"": fit},
 )

@@ -13,9 +13,6 @@ have the variance W + B, and no allowance for the few sets that B was estimated 
 is the mean over seeds, B counts once for the mean: V = W + B/M.
 """
 
-from __future__ import annotations
-
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,6 +37,7 @@ __all__ = ["Replicates", "fit_replicates", "pool_replicates", "resample_contexts
 KINDS = ("resamples", "seeds")
 CENTER = "center"
 ADVISED = 5  # sets
+_KEPT = ("model", "sampler", "versions", "coverage", "missing")  # of the provenance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,8 +165,7 @@ class Replicates(ManyFits):
         """Return every fit by its name."""
         out: dict[str, BiasFit] = {}
         for name, each in self._every().items():
-            own = {"": each} if isinstance(each, BiasFit) else each.fits()
-            out |= {f"{name} {part}".strip(): found for part, found in own.items()}
+            out |= {f"{name} {part}".strip(): fit for part, fit in each.fits().items()}
         return out
 
     def _every(self) -> dict[str, Any]:
@@ -220,19 +217,25 @@ def pool_rows(
         def below(x: Any) -> np.ndarray:
             return np.nan_to_num(stats.t.cdf((x - middle) / sd, df))
 
-        out = {"mean": middle, "sd": sd, "hpdi_low": middle - reach * sd}
-        out |= {"hpdi_high": middle + reach * sd, "prob": np.full(len(sd), prob)}
+        low, high = middle - reach * sd, middle + reach * sd
         end_error = np.hypot(mean_error, reach * sd_error)
+        beside_rope: dict[str, Any] = {}
         if "rope" in frames[0]:
             rope = frames[0]["rope"].to_numpy(dtype=float)
-            out |= {"p_below_zero": below(0.0), "p_in_rope": below(rope) - below(-rope)}
-            ends = zip(out["hpdi_low"], out["hpdi_high"], rope, end_error, strict=True)
-            named = [verdict(low, high, near, (by, by)) for low, high, near, by in ends]
-            out |= {"rope": rope, "verdict": np.array(named)}
-    out |= {"mcse_mean": mean_error, "mcse_sd": sd_error}
-    out |= {"mcse_low": end_error, "mcse_high": end_error}
-    out |= {"sd_within": np.sqrt(within), "sd_between": np.sqrt(between)}
-    return pd.DataFrame({**out, "share_between": share, "df": df})
+            ends = zip(low, high, rope, end_error, strict=True)
+            beside_rope = {
+                "p_below_zero": below(0.0),
+                "p_in_rope": below(rope) - below(-rope),
+                "rope": rope,
+                "verdict": [verdict(a, b, near, (by, by)) for a, b, near, by in ends],
+            }
+    return pd.DataFrame(
+        {
+            "mean": middle, "sd": sd, "hpdi_low": low, "hpdi_high": high, "prob": prob, **beside_rope,
+            "mcse_mean": mean_error, "mcse_sd": sd_error, "mcse_low": end_error, "mcse_high": end_error,
+            "sd_within": np.sqrt(within), "sd_between": np.sqrt(between), "share_between": share, "df": df,
+        }
+    )  # fmt: skip
 
 
 def pool_replicates(
@@ -299,11 +302,7 @@ def pool_replicates(
     listed = first.get("table", {}).get("name")
     provenance = {
         "name": str(first.get("name") or listed or "pairs"),
-        "model": first.get("model", {}),
-        "sampler": first.get("sampler", {}),
-        "versions": first.get("versions", {}),
-        "coverage": first.get("coverage", {}),
-        "missing": first.get("missing", {}),
+        **{key: first.get(key, {}) for key in _KEPT},
     }
     return Replicates(named, center, kind, provenance)
 
@@ -311,7 +310,7 @@ def pool_replicates(
 def fit_replicates(
     sets: Mapping[str, Any],
     wordlist: Any = None,
-    model: str | os.PathLike[str] | ModelSpec | None = None,
+    model: checks.FilePath | ModelSpec | None = None,
     *,
     kind: str = "resamples",
     center: Any = None,

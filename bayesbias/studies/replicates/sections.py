@@ -1,7 +1,5 @@
 """What is shown and said of several sets of vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -26,10 +24,9 @@ from bayesbias.studies.common import (
     missing_notes,
     not_converged,
     number_of,
-    text,
     title_line,
 )
-from bayesbias.studies.corpora.sections import in_names, label_of
+from bayesbias.studies.corpora.sections import LABELS, in_names, label_of
 from bayesbias.studies.replicates.pooling import ADVISED, Replicates
 
 MOST_ROWS = 4  # classes, or pairs of groups, in the first table
@@ -41,7 +38,6 @@ SHARES = (
     Column("sd_between", "between", "number"),
     Column("share_between", "share", "percent"),
 )
-LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
 
 
 def header(result: Replicates, view: View) -> list[str]:
@@ -69,8 +65,8 @@ def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
     rows = frame[overall | (frame["level"].isin(["between", "class"]) & first & few)]
 
     def order(column: pd.Series) -> pd.Series:
-        names = column.unique() if column.name == "change" else ORDER
-        return column.map({name: place for place, name in enumerate(names)})
+        names = column.unique().tolist() if column.name == "change" else ORDER
+        return column.map(names.index)
 
     return rows.sort_values(by[:-1], key=order, kind="stable", ignore_index=True)
 
@@ -105,16 +101,16 @@ def sections(result: Replicates, view: View) -> list[Section]:
             "result",
             f"{what.capitalize()} in cosine {fit.spec.outcome}, pooled (negative: the first {sign})",
             partial(main_table, result, view),
-            (text("label", ""), MEAN, HPDI, *SHARES),
+            (Column("label", ""), MEAN, HPDI, *SHARES),
             figure=partial(bb.plots.plot_replicates, result, prob=prob, rope=rope),
             note=note,
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section(
             "contrasts",
             "All differences, pooled",
             partial(result.contrasts, prob, rope),
-            (*LABELS, *CONTRAST_COLUMNS, *SHARES, Column("df", "df", "number", digits=0)),
+            (*LABELS, *CONTRAST_COLUMNS, *SHARES, Column("df", "df", "number", 0)),
         ),
     ]
     if not changes:
@@ -123,13 +119,13 @@ def sections(result: Replicates, view: View) -> list[Section]:
                 "means",
                 "Mean distance of each kind of attributes, pooled, new words",
                 partial(result.pooled, "means", prob, level="class"),
-                (text("name"), text(fit.spec.results.group), MEAN, HPDI, *SHARES),
+                ("name", fit.spec.results.group, MEAN, HPDI, *SHARES),
             ),
             Section(
                 "words",
                 "Mean distance of each word to each kind of attributes, pooled",
                 partial(result.pooled, "words", prob),
-                (text("protected_word", "word"), text(fit.spec.results.group), MEAN, HPDI, *SHARES),
+                (Column("protected_word", "word"), fit.spec.results.group, MEAN, HPDI, *SHARES),
             ),
         ]
     out.append(
@@ -137,7 +133,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
             "sets",
             "The differences in each set by itself",
             partial(result.by_set, prob, rope),
-            (text("set"), *LABELS, *CONTRAST_COLUMNS),
+            ("set", *LABELS, *CONTRAST_COLUMNS),
         )
     )
     return out
@@ -162,12 +158,12 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         if (nearer := 1 - alone / row["mean"]) >= 0.01:
             notes.append(
                 f"In the resampled sets the first difference is {nearer:.0%} closer to zero than in the "
-                f"vectors of all text, on which the result is centered."
+                "vectors of all text, on which the result is centered."
             )
     if contexts := result.provenance.get("contexts"):
         notes.append(
             f"Words have several vectors. Those of each word were resampled {contexts} times. "
-            f"--contexts 0 fits their means instead."
+            "--contexts 0 fits their means instead."
         )
     m = len(result.results)
     warnings = data_warnings(first_fit(result))
@@ -179,7 +175,7 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         warnings.insert(
             0, f"{m} sets are too few to estimate the SD between sets. Use five or more."
         )
-    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
+    return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
 
 
 def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
@@ -199,5 +195,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_replicates,
     about=lambda result: about_fits(result, result.provenance["coverage"], replicates=result.kind),
-    fits=Replicates.fits,
 )

@@ -13,6 +13,7 @@ a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`,
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -137,11 +138,9 @@ class ResponsesResult(sections.Result):
         fit = self._fitted()
         levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
         levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)
-        asked = (
-            self.estimands
-            if estimand is None
-            else (checks.choice(estimand, ESTIMANDS, "estimand"),)
-        )
+        asked = [*self.estimands]
+        if estimand is not None:
+            asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
         frames = []
         for which, own in itertools.product(asked, levels):
             same = self._held(own, which) == self._held(own, "population")
@@ -242,10 +241,8 @@ class ResponsesResult(sections.Result):
         estimand = "population" if same else "listed_words"
         if self.kind == "choice":
             keys, draws = self._probabilities(estimand, level)
-            frame = estimates(
-                labelled_draws(draws, {"name": [k[1] for k in keys], "arm": [k[2] for k in keys]}),
-                prob,
-            )
+            _, names, own = zip(*keys, strict=True)
+            frame = estimates(labelled_draws(draws, {"name": names, "arm": own}), prob)
         else:
             frame = fit.means(level, prob, estimand).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
@@ -319,7 +316,7 @@ class ResponsesResult(sections.Result):
             frame.insert(5, "scale", "outcome")
             return [frame]
         labels, weights = self._weights(asked.keys)
-        labels["estimand"] = [estimand] * len(weights)
+        labels["estimand"] = estimand
         if self.kind == "choice":
             _, shares = self._probabilities(estimand, level)
             log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights))
@@ -335,13 +332,10 @@ class ResponsesResult(sections.Result):
         keys = [("", "", str(place)) for place in range(len(weights))]
         whole = Quantities.plain(keys, asked.linear.combined(sparse.csr_array(weights)), known)
         answer = fit.answer(whole, estimand, "place")
-        frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.known)
-        frame = frame.drop(columns=["level", "name", "place", "estimand"])
-        for place, (name, values) in enumerate({**labels, "scale": "outcome"}.items()):
-            frame.insert(place, name, values)
-        return [frame]
+        draws = labelled_draws(answer.draws.to_numpy(), {**labels, "scale": "outcome"})
+        return [estimates(draws, prob, self.rope, answer.mixtures, answer.known)]
 
-    def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, list[str]], np.ndarray]:
+    def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, Any], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
         at, pairs = {key: place for place, key in enumerate(keys)}, self._pairs()
         found = [
@@ -438,6 +432,7 @@ def fit_responses(
     ['a - b']
     """
     from bayesbias.inference.fitting import fit
+    from bayesbias.inference.likelihood import NotCollapsible, collapse
     from bayesbias.models.design import Design
     from bayesbias.models.spec import list_models, load_model
     from bayesbias.models.variants import scaled, trimmed
@@ -491,18 +486,11 @@ def fit_responses(
         spec = trimmed(spec, frame)
     sampling.setdefault("pointwise", False)
     if kind == "number":
-        sampling.setdefault("sampler", _sampler(Design.of(spec, frame)))
+        # The exact likelihood, unless missing cells tie all rows together.
+        with contextlib.suppress(NotCollapsible):
+            if max(collapse(Design.of(spec, frame)).component_sizes) > _LARGEST:
+                sampling.setdefault("sampler", "pairwise")
     try:
         return replace(result, fit=fit(frame, spec, **sampling))
     except FitError as error:
         return replace(result, notes=(*notes, f"No model was fitted: {error}"))
-
-
-def _sampler(design: Any) -> str:
-    """Choose the exact likelihood unless missing cells tie all rows together."""
-    from bayesbias.inference.likelihood import NotCollapsible, collapse
-
-    try:
-        return "auto" if max(collapse(design).component_sizes) <= _LARGEST else "pairwise"
-    except NotCollapsible:
-        return "auto"

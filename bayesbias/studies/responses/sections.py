@@ -1,29 +1,23 @@
 """What is shown of responses: published scores beside the model's estimates, contrasts, variance, and what they say."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import Verdict, View
+from bayesbias.inference.view import View
 from bayesbias.studies.common import (
     BELOW,
     HPDI,
     IN_ROPE,
     MEAN,
     about_fit,
-    convergence,
+    header_of,
+    interval,
     not_converged,
     number_of,
     p_text,
-    text,
-    texts,
-    title_line,
-    verdict_of,
 )
 from bayesbias.studies.responses.fitting import ResponsesResult
 
@@ -31,10 +25,10 @@ ALPHA = 0.05
 MOST_ROWS = 12
 MOST_SAID = 3  # contrasts in the result
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
-DETAIL = ("detail", "fold", "files")
+DETAIL = "detail fold files"
 SCORES = (
-    text("name"), text("score"), Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
-    Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value"),
+    "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
+    Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
 )  # fmt: skip
 GLOSSARY = (
     (
@@ -74,9 +68,7 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     ]
     size = f"{len(frame):,} of {table.coverage['rows_read']:,} answers: {', '.join(counts)}"
     subject = " and ".join(model for model in table.models if model) or "responses"
-    if result.fit is None:
-        return [f"bayesbias {own_version()} | published scores | {subject}", size]
-    return [title_line(result.fit, subject), size, convergence(result.fit)]
+    return header_of(result.fit, subject, size, "published scores")
 
 
 def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
@@ -108,23 +100,23 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     out = []
     if result.fit is not None:
         scale = "probability" if result.kind == "choice" else result.responses.outcome
-        shown = texts("model", "contrast", "level", "name", "estimand", "scale")
+        shown = ("model", "contrast", "level", "name", "estimand", "scale")
         several = len(result.responses.models) > 1
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
         title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
-        labels = (text("label", ""),) if several or len(contrasts) > 1 else ()
+        labels = (Column("label", ""),) if several or len(contrasts) > 1 else ()
         new = result.estimands["population"]
         out += [
             Section(
                 "result",
                 f"{title} in {scale} (ROPE ±{result.rope:g})",
                 lambda: overall(result, view),
-                (*labels, text("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
+                (*labels, Column("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
                 note=f"new: {new}. these: the listed ones. --detail has all." if labels else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
                 else None,
-                show_on=("terminal", "page"),
+                show_on="terminal page",
             ),
             Section(
                 "contrasts",
@@ -138,18 +130,18 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "groups",
                 f"{'Differences' if result.kind == 'paired' else 'Each group'} by {result.breakdown}",
                 partial(result.items, view.prob),
-                (text("name"), text("group"), text("model"), MEAN, HPDI),
+                ("name", "group", "model", MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),
-                show_on=("detail", "page", "files") if shared else ("folder",),
+                show_on="detail page files" if shared else "folder",
             ),
         ]
     title = "Published scores, which treat their rows as independent"
-    where = ("terminal", "page", "files") if few or result.fit is None else DETAIL
+    where = "terminal page files" if few or result.fit is None else DETAIL
     out.append(Section("published", title, lambda: result.published, SCORES, show_on=where))
     shares = result.published[result.published["score"].str.startswith("share")]
     if not few and len(shares):
         whole = shares[shares["name"].str.startswith("all")].head(MOST_ROWS)
-        out.append(Section("shares", title, lambda: whole, SCORES, show_on=("terminal", "page")))
+        out.append(Section("shares", title, lambda: whole, SCORES, show_on="terminal page"))
     if result.fit is None:
         return out
     return [
@@ -159,7 +151,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             "How many independent answers carry the same information as all answers",
             partial(result.independent, view.prob),
             (
-                text("contrast"),
+                "contrast",
                 Column("answers", "answers", "count"),
                 Column("mean", "independent", "count"),
                 HPDI,
@@ -170,17 +162,17 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             "Share of the variance of single answers",
             partial(result.variance, view.prob),
             (
-                text("source"),
+                "source",
                 Column("mean", "share", "percent"),
                 Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high"),
             ),
-            show_on=("detail", "page", "files"),
+            show_on="detail page files",
         ),
         Section(
             "questions",
             "All questions",
             lambda: result.fit.table if result.fit else None,
-            show_on=("folder",),
+            show_on="folder",
         ),
     ]
 
@@ -200,7 +192,7 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     if result.fit is None:
         why = result.notes[-1]
         notes.remove(why)
-        return Interpretation(subject, f"No fit. {why}", (), tuple(notes))
+        return Interpretation(subject, f"No fit. {why}", (), notes)
     if unsure := not_converged(subject, result.fit, notes):
         return unsure
     frame = result.contrasts(view.prob, level="overall")
@@ -217,8 +209,7 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         said.append(f"{len(named) - MOST_SAID} more: see the table.")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
-    open_ = verdict == Verdict.INCONCLUSIVE.value
-    if first is not None and first["p_value"] < ALPHA and open_:
+    if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":
         warnings.append(
             f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "
             f"For {new} the difference is inconclusive."
@@ -233,7 +224,7 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."
     ]
-    return Interpretation(subject, " ".join(said), tuple(warnings), (*notes, *details))
+    return Interpretation(subject, " ".join(said), warnings, (*notes, *details))
 
 
 def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
@@ -241,8 +232,8 @@ def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
 
     `names` are the contrast, and before it the model where there are several.
     """
-    found = {name: verdict_of(row) for name, row in zip(rows.index, rows.itertuples(), strict=True)}
-    whole, row = found["population"], rows.loc["population"]
+    row = rows.loc["population"]
+    where, _, unsure = row["verdict"].partition(", ")
     model, sides = ": ".join([*names[:-1], ""]), names[-1].split(" - ")
 
     def higher(mean: float) -> str:
@@ -251,16 +242,15 @@ def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
         one = len(sides) == 2 and " - " not in model
         return f"{sides[0]} is {way} than {sides[1]}" if one else f"{names[-1]} is {way}"
 
-    if whole is Verdict.NEGLIGIBLE:
+    if where == "negligible":
         return f"{model}{names[-1]}: practically equal for {new}, within the ROPE"
-    if whole is not Verdict.INCONCLUSIVE:
-        far = "by more" if whole in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps by less"
+    if where != "inconclusive":
+        far = "but perhaps by less" if unsure else "by more"
         return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
-    ends = f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]"
-    said = f"{model}{names[-1]}: inconclusive for {new} ({ends})"
-    if found.get("listed_words", whole) in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
-        return said
-    return f"{said}. For these alone, {higher(rows.loc['listed_words', 'mean'])}"
+    said = f"{model}{names[-1]}: inconclusive for {new} ({interval(row)})"
+    if rows["verdict"].get("listed_words", where).startswith(("below", "above")):
+        return f"{said}. For these alone, {higher(rows.loc['listed_words', 'mean'])}"
+    return said
 
 
 def about(result: ResponsesResult) -> dict[str, Any]:

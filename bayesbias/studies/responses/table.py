@@ -4,8 +4,6 @@ Repeated answers to one question are put together: counts of 0/1 answers, means 
 group answers the same question, as *he* and *she* in one sentence, numbers become differences.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Mapping
@@ -35,7 +33,7 @@ _REFUSAL = re.compile(
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Responses:
     """Answers in one layout.
 
@@ -170,9 +168,8 @@ def responses_table(
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
     out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
     for ours, theirs in list(named.items())[1:]:
-        column = theirs or ours
         out[ours] = "all" if ours == "group" else ""
-        if column in raw:
+        if (column := theirs or ours) in raw:
             out[ours] = raw[column].fillna("").astype(str).str.strip().to_numpy()
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
@@ -214,7 +211,6 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
 
 def cells(table: Responses) -> pd.DataFrame:
     """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
-    labels = list(LABELS)
     frame = table.frame
     words = frame.drop_duplicates(["word", "group"])["word"]
     several = words.duplicated().any() and words.nunique() > 1
@@ -222,7 +218,7 @@ def cells(table: Responses) -> pd.DataFrame:
         frame = frame.assign(
             word=frame["word"].astype(str) + " (" + frame["group"].astype(str) + ")"
         )
-    found = frame.groupby(labels, sort=False, observed=True)["outcome"]
+    found = frame.groupby(list(LABELS), sort=False, observed=True)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     question = out[list(LABELS)].astype(str).agg(" | ".join, axis=1)
     return out.assign(arm=arm_of(out["group"], out["model"]), question=question)
@@ -330,11 +326,9 @@ def answer_scores(table: Responses) -> pd.DataFrame:
     counts = frame[key].assign(
         a=stigma & negative, b=stigma & ~negative, c=~stigma & negative, d=~stigma & ~negative
     )
-    sums = counts.groupby(key, sort=False, observed=True)[list("abcd")].sum()
-    score = (
-        sums["a"] / (sums["a"] + sums["b"] + 0.01) + sums["d"] / (sums["c"] + sums["d"] + 0.01) - 1
-    )
-    return score.rename("score").reset_index()
+    sums = counts.groupby(key, sort=False, observed=True)[list("abcd")].sum().reset_index()
+    a, b, c, d = (sums[name] for name in "abcd")
+    return sums[key].assign(score=a / (a + b + 0.01) + d / (c + d + 0.01) - 1)
 
 
 def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
@@ -351,9 +345,9 @@ def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
 
 def _answers(table: Responses) -> list[tuple[Any, ...]]:
     frame = answer_scores(table)
-    several = {name: frame[name].nunique() > 1 for name in ("model", "template")}
-    keys = [["item"], *([["item", "template"]] if several["template"] else [])]
-    keys = [[*(["model"] if several["model"] else []), *key] for key in keys]
+    models, templates = (frame[name].nunique() > 1 for name in ("model", "template"))
+    by = [*["model"] * models, "item"]
+    keys = [by, [*by, "template"]] if templates else [by]
     return [
         (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
         for key in keys
@@ -362,33 +356,33 @@ def _answers(table: Responses) -> list[tuple[Any, ...]]:
 
 
 def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    from scipy import stats
+
     rows: list[tuple[Any, ...]] = []
     for (contrast, model), part in frame.groupby(["contrast", "model"], sort=False, observed=True):
-        name = f"{contrast}, {model}" if len(table.models) > 1 else contrast
+        of = _of_model(table, model)
         units = {"pairs": part["outcome"]}
         for column in ("word", "template", "item"):
             means = part.groupby(column, sort=False, observed=True)["outcome"].mean()
             if 1 < len(means) < len(part):
                 units[f"{column}s"] = means
         rows += [
-            (name, f"paired t over {unit}", *one_sample(values)) for unit, values in units.items()
+            (f"{contrast}{of}", f"paired t over {unit}", *one_sample(values))
+            for unit, values in units.items()
         ]
-        if table.published == "share" and model in table.models:
-            rows += _shares(part, len(table.models) > 1)
+        if table.published != "share" or model not in table.models:
+            continue
+        # Of pairs of which the stereotyped sentence is more likely, in all and for each item.
+        for name, own in [("all", part), *part.groupby("item", sort=False, observed=True)]:
+            n, more = len(own), int((own["outcome"] > 0).sum())
+            p = float(stats.binomtest(more, n).pvalue)
+            rows.append((f"{name}{of}", "share of stereotyped choices", n, more / n, np.nan, p))
     return rows
 
 
-def _shares(part: pd.DataFrame, named: bool) -> list[tuple[Any, ...]]:
-    """Return the share of pairs of which the stereotyped sentence is more likely, in all and for each item."""
-    from scipy import stats
-
-    model = f", {part['model'].iloc[0]}" if named else ""
-    out = []
-    for name, own in [("all", part), *part.groupby("item", sort=False, observed=True)]:
-        n, more = len(own), int((own["outcome"] > 0).sum())
-        p = float(stats.binomtest(more, n).pvalue)
-        out.append((f"{name}{model}", "share of stereotyped choices", n, more / n, np.nan, p))
-    return out
+def _of_model(table: Responses, model: Any) -> str:
+    """Name a model where there are several."""
+    return f", {model}" if len(table.models) > 1 else ""
 
 
 def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
@@ -399,13 +393,21 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
     for model, frame in table.frame.groupby("model", sort=False, observed=True):
         for name, a, b in group_contrasts(table.groups):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
-            label = f"{name}, {model}" if len(table.models) > 1 else name
             t = p = np.nan
             if min(len(x), len(y)) > 1 and max(np.ptp(x), np.ptp(y)) > _FLAT:
                 test = stats.ttest_ind(x, y, equal_var=False)
                 t, p = float(test.statistic), float(test.pvalue)
             mean = float(x.mean() - y.mean()) if len(x) and len(y) else np.nan
-            rows.append((label, "t-test of all answers", len(x) + len(y), mean, t, p))
+            rows.append(
+                (
+                    f"{name}{_of_model(table, model)}",
+                    "t-test of all answers",
+                    len(x) + len(y),
+                    mean,
+                    t,
+                    p,
+                )
+            )
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
+from bayesbias.core import sections
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
@@ -100,14 +100,11 @@ class SeatResult(sections.Result):
         """Return the nine published columns."""
         return self.frame[list(PUBLISHED_COLUMNS)].copy()
 
-    def table(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
+    def table(self) -> pd.DataFrame:
         """Return effect sizes in the layout of the paper's Table 4.
 
-        Parameters
-        ----------
-        alpha : float in (0, 1)
-            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01. A
-            dagger marks what `notes` say something of.
+        One star where ``p_value`` is below 0.01, as in the paper, two where ``p_holm`` is. A dagger
+        marks what `notes` say something of.
 
         Returns
         -------
@@ -121,11 +118,12 @@ class SeatResult(sections.Result):
         >>> seat("weat7,sent-weat7", seed=1, cache=False).table().iloc[:, 0].tolist()
         ['1.37**', '0.86**']
         """
-        alpha = checks.probability(alpha, "alpha")
         frame = self.named()
         noted = pd.MultiIndex.from_frame(self.notes[KEY])
         sizes = frame["effect_size"].map("{:.2f}".format, na_action="ignore").fillna("none")
-        stars = np.where(frame["p_holm"] < alpha, "**", np.where(frame["p_value"] < alpha, "*", ""))
+        stars = np.where(
+            frame["p_holm"] < SIGNIFICANT, "**", np.where(frame["p_value"] < SIGNIFICANT, "*", "")
+        )
         daggers = np.where(pd.MultiIndex.from_frame(frame[KEY]).isin(noted), "†", "")
         frame = frame.assign(text=sizes + stars + daggers)
         rows = frame[["title", "context"]].drop_duplicates()
@@ -153,28 +151,22 @@ class SeatResult(sections.Result):
         places = [(order.index(base), level) for base, level in bases]
         return frame.iloc[sorted(range(len(frame)), key=places.__getitem__)]
 
-    def consistency(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
+    def consistency(self) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
 
         Tests 7 and 8 ask nearly the same; tests 3, 4 and 5 ask the same with ever fewer words, so
         that p-values should rise. What an encoder makes of them shows how far a single test may be
         trusted.
 
-        Parameters
-        ----------
-        alpha : float in (0, 1)
-            Level of significance.
-
         Returns
         -------
         DataFrame
             One row for each encoder, group and level of which at least two tests were run: ``model,
             options, group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order),
-            ``same_sign``, ``same_verdict`` (all p_values below `alpha`, or none), ``p_rises``
+            ``same_sign``, ``same_verdict`` (all p_values below 0.01, or none), ``p_rises``
             (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
             bounds, where p is not known exactly.
         """
-        alpha = checks.probability(alpha, "alpha")
         rows = []
         listed = self.frame["test"].isin(list_tests()) & self.frame["effect_size"].notna()
         for labels, part in self.frame[listed].groupby(["model", "options", "level"], sort=False):
@@ -184,17 +176,18 @@ class SeatResult(sections.Result):
                 if len(run) < 2:
                     continue
                 sizes, p = run["effect_size"], run["p_upper"]
-                values = (
-                    *labels[:2],
-                    group,
-                    labels[2],
-                    *(tuple(run[name]) for name in ("test", "effect_size", "p_upper", "p_words")),
-                    np.sign(sizes).nunique() == 1,
-                    (p < alpha).nunique() == 1,
-                    p.is_monotonic_increasing if rising else pd.NA,
-                    sizes.max() - sizes.min(),
+                rows.append(
+                    (
+                        *labels[:2],
+                        group,
+                        labels[2],
+                        *map(tuple, (run["test"], sizes, p, run["p_words"])),
+                        np.sign(sizes).nunique() == 1,
+                        (p < SIGNIFICANT).nunique() == 1,
+                        p.is_monotonic_increasing if rising else pd.NA,
+                        sizes.max() - sizes.min(),
+                    )
                 )
-                rows.append(values)
         return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
 
 

@@ -66,8 +66,8 @@ from bayesbias.wordlists.sentence_tests import (
 __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = (
-    *("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped"),
-)
+    "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped",
+)  # fmt: skip
 _SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
 _BAYES_COLUMNS = (
     "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
@@ -139,7 +139,7 @@ def leave_one_out(
     test: Any,
     encoder: Any = "minilm-static",
     *,
-    cache: bool | str | os.PathLike[str] = True,
+    cache: bool | checks.FilePath = True,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Return how the effect size moves without one word or one template.
@@ -201,7 +201,7 @@ def seat(
     prob: float = PROB,
     covariates: Any = None,
     slopes: Mapping[str, Sequence[Any] | None] | Sequence[str] = (),
-    cache: bool | str | os.PathLike[str] = True,
+    cache: bool | checks.FilePath = True,
     batch_size: int | None = None,
     progress: bool | None = None,
 ) -> SeatResult:
@@ -435,19 +435,18 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     except FitError:  # of too few draws
         sensitivity = {"prior_sensitivity": math.nan, "prior": ""}
     superiority = "probability_of_superiority"
-    own = ("sd", "hpdi_low", "hpdi_high", "mcse_sd", "mcse_low", "mcse_high")
     return {
         "contrast": gap["mean"],
         "mcse_contrast": gap["mcse_mean"],
-        **{name: gap[name] for name in own},
+        **gap[["sd", "hpdi_low", "hpdi_high", "mcse_sd", "mcse_low", "mcse_high"]],
         "standardized": standard["mean"],
         "mcse_standardized": standard["mcse_mean"],
-        **{name: standard[name] for name in (superiority, f"mcse_{superiority}")},
+        **standard[[superiority, f"mcse_{superiority}"]],
         **sensitivity,
         "converged": fitted.diagnostics()["ok"],
         "misfit": max(misfit(fitted).values(), default=0.0),
-        **{f"share_{kind}": row["mean"] for kind, row in shares.iterrows()},
-        **{f"mcse_share_{kind}": row["mcse_mean"] for kind, row in shares.iterrows()},
+        **shares["mean"].add_prefix("share_"),
+        **shares["mcse_mean"].add_prefix("mcse_share_"),
     }
 
 
@@ -567,12 +566,8 @@ def slopes_of_tests(
     if covariates is None or not slopes:
         raise InputError("expected covariates and slopes, got one of the two", where="slopes")
     read = tuple(covariates_given(covariates))
-    names = (
-        [slopes]
-        if isinstance(slopes, str)
-        else checks.distinct(list(slopes), "covariate", "slopes")
-    )
-    asked = dict(slopes) if isinstance(slopes, Mapping) else dict.fromkeys(names)
+    names = [slopes] if isinstance(slopes, str) else slopes
+    asked = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
     named = {one.name: one for one in read}
     named |= {f"{side}_{one.name}": one for side in _SIDES for one in read}
     for name in asked:

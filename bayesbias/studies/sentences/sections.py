@@ -19,14 +19,13 @@ from bayesbias.studies.common import (
     listing,
     number_of,
     slope_sections,
-    text,
 )
 from bayesbias.studies.sentences.result import KEY, SIGNIFICANT, SeatResult
 from bayesbias.tables.sentences import encoder_label
 
 BELOW_ALPHA = f"p < {SIGNIFICANT:g}"
 MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary
-TEST = (text("model", "encoder"), text("options"), text("test"))
+TEST = (Column("model", "encoder"), "options", "test")
 PUBLISHED = (
     Column("effect_size", "effect", "signed", 2),
     Column("p_value", "p", "p_value"),
@@ -45,8 +44,8 @@ COUNTS = (
     Column("fitted", "HPDI below 0", "count"),
 )
 AGREEMENT = (
-    text("same_sign"),
-    text("same_verdict"),
+    "same_sign",
+    "same_verdict",
     Column("spread", "spread of effects", "number", 2),
 )
 SHARES = tuple(
@@ -99,14 +98,13 @@ def sections(result: SeatResult, view: View) -> list[Section]:
         else "Effect size (positive: as expected) and one-sided p of each test"
     )
     also = "; fitted difference, new words (negative: as expected)" if fitted and not many else ""
-    level, method = text("level"), text("p_method", "method")
     out = [
         Section(
             "result",
             title + also,
             partial(main_table, result),
-            (text("label", ""), *COUNTS, *PUBLISHED, *FITTED),
-            show_on=("terminal", "page"),
+            (Column("label", ""), *COUNTS, *PUBLISHED, *FITTED),
+            show_on="terminal page",
             note="All tests: --detail."
             if many
             else "p permutes sentences, p_words words. p Holm corrects p for all tests.",
@@ -115,16 +113,22 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             "tests",
             "All numbers of each test",
             lambda: result.frame,
-            (*TEST, level, method, *PUBLISHED, Column("dropped", "missing", "count")),
+            (
+                *TEST,
+                "level",
+                Column("p_method", "method"),
+                *PUBLISHED,
+                Column("dropped", "missing", "count"),
+            ),
             partial(bb.plots.plot_seat, result),
-            show_on=("detail", "page", "files") if many else ("page", "files"),
+            show_on="detail page files" if many else "page files",
         ),
-        Section("published", "The published columns", result.published, show_on=("folder",)),
+        Section("published", "The published columns", result.published, show_on="folder"),
         Section(
             "table_4",
             "Effect sizes in the layout of the paper's Table 4",
             lambda: result.table().reset_index(),
-            show_on=("folder",),
+            show_on="folder",
         ),
     ]
     if fitted:
@@ -135,36 +139,36 @@ def sections(result: SeatResult, view: View) -> list[Section]:
                 lambda: result.frame,
                 (*TEST, *SHARES),
                 partial(bb.plots.plot_seat_contrasts, result),
-                show_on=("detail", "page"),
+                show_on="detail page",
             ),
             Section(
                 "classes",
                 "Difference of each set of targets",
                 lambda: result.classes,
-                (*TEST, text("name"), text("estimand"), MEAN, HPDI, BELOW, IN_ROPE),
+                (*TEST, "name", "estimand", MEAN, HPDI, BELOW, IN_ROPE),
             ),
         ]
     if len(result.slopes):
         figure = partial(bb.plots.plot_slopes, result)
         out += slope_sections(lambda: result.slopes, TEST, figure)
-    rest = (
-        (
+    return [
+        *out,
+        Section(
             "consistency",
             "Tests that ask the same question",
-            (*TEST[:2], text("group"), level, *AGREEMENT),
+            result.consistency,
+            (*TEST[:2], "group", "level", *AGREEMENT),
         ),
-        ("failures", "Tests that could not be run", (*TEST, text("reason"))),
-        (
+        Section(
+            "failures", "Tests that could not be run", lambda: result.failures, (*TEST, "reason")
+        ),
+        Section(
             "dropped",
             "Examples without a vector",
-            (*TEST, text("set"), text("word"), text("sentence")),
+            lambda: result.dropped,
+            (*TEST, "set", "word", "sentence"),
         ),
-        ("notes", "Notes on single tests", (*TEST, text("note"))),
-    )
-    frames = {"consistency": result.consistency}
-    return out + [
-        Section(name, title, frames.get(name, partial(getattr, result, name)), columns)
-        for name, title, columns in rest
+        Section("notes", "Notes on single tests", lambda: result.notes, (*TEST, "note")),
     ]
 
 
@@ -184,8 +188,8 @@ def interpret_seat(result: SeatResult, view: View) -> Interpretation:
                 *_once({name: _fitted(rows) for name, rows in groups.items()}),
             ]
         ),
-        warnings=tuple(_warnings(result)),
-        notes=tuple(_notes(result)),
+        warnings=_warnings(result),
+        notes=_notes(result),
     )
 
 
@@ -232,10 +236,8 @@ def _warnings(result: SeatResult) -> list[str]:
     frame = result.frame
     over_words = (frame["level"] == "sentence") & (frame["p_upper"] < SIGNIFICANT)
     unsure = {
-        "{}: "
-        + BELOW_ALPHA
-        + " over sentences, but not over words. Report p_words: sentences with "
-        "the same word are not independent.": over_words & (frame["p_words"] >= SIGNIFICANT)
+        f"{{}}: {BELOW_ALPHA} over sentences, but not over words. Report p_words: sentences with the "
+        "same word are not independent.": over_words & (frame["p_words"] >= SIGNIFICANT)
     }
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)

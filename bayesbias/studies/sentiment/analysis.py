@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,9 +148,7 @@ def sentiment_analysis(
     *predictions: Predictions | pd.DataFrame,
     hypotheses: int | None = None,
     n: int = 3,
-    clip: float = CLIP,
     prob: float = 0.95,
-    earnings: Mapping[str, float] | None = None,
 ) -> SentimentAnalysis:
     """Compute everything that the paper reports, for one or more classifiers.
 
@@ -162,12 +160,8 @@ def sentiment_analysis(
         See `paired_test`.
     n : int, default 3
         Places at the top and the bottom of the professions.
-    clip : float, default 1e-6
-        See `sentiment_table`.
     prob : float in (0, 1), default 0.95
         Of the intervals of professions and of correlations.
-    earnings : mapping, optional
-        Profession -> earnings; by default those of the predictions' own list of occupations.
 
     Returns
     -------
@@ -192,12 +186,11 @@ def sentiment_analysis(
     >>> sentiment_analysis(made).tests[["unit", "t"]].round(3).values.tolist()
     [['sentence_pair', -2.625], ['noun_pair', -0.573], ['profession', nan]]
     """
-    table = sentiment_table(*predictions, clip=clip)
+    table = sentiment_table(*predictions)
     read = [each for each in predictions if isinstance(each, Predictions)]
     frames = [each.frame if isinstance(each, Predictions) else each for each in predictions]
-    if earnings is None:
-        own = {k: v for each in read for k, v in each.occupations.earnings.items()}
-        earnings = own if read else load_occupations().earnings
+    earnings = {k: v for each in read for k, v in each.occupations.earnings.items()}
+    earnings = earnings if read else load_occupations().earnings
     about: dict[str, Any] = {
         "classifiers": {name: dict(of) for each in read for name, of in each.provenance.items()}
     }
@@ -211,7 +204,7 @@ def sentiment_analysis(
         }
     about |= {
         "n": checks.count(n, "n"),
-        "clip": clip,
+        "clip": CLIP,
         "prob": checks.probability(prob),
         "hypotheses": table["classifier"].nunique() if hypotheses is None else hypotheses,
         "earnings": {
@@ -222,7 +215,7 @@ def sentiment_analysis(
     with_control = [frame for frame in frames if frame["control"].any()]
     control = found["tests"].iloc[:0]
     if with_control:
-        pairs = sentiment_table(*with_control, control=True, clip=clip)
+        pairs = sentiment_table(*with_control, control=True)
         control = paired_test(pairs, unit="noun_pair")
     control = control.drop(columns=["unit", "p_bonferroni"])
     notes = [*(note for each in read for note in each.notes), *found.pop("notes")]
@@ -370,7 +363,8 @@ def paired_test(
     return out.assign(p_bonferroni=corrected.clip(upper=1.0))
 
 
-def _by_classifier(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def by_classifier(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Order rows by the names of classifiers."""
     return frame.sort_values(
         "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
     )
@@ -379,7 +373,7 @@ def _by_classifier(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 def _in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Order rows by classifier and alphabet, so that sums are the same however a table is sorted."""
     rows = table.sort_values(["profession", "noun_pair"], kind="stable")
-    return _by_classifier(rows, classifiers_in(table))
+    return by_classifier(rows, classifiers_in(table))
 
 
 def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd.DataFrame:
@@ -399,10 +393,10 @@ def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     tests = pd.concat(
         [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
     )
-    tests = _by_classifier(tests, names)
+    tests = by_classifier(tests, names)
     professions = _professions(rows, about["prob"])
     pairs = _tests(rows, ["classifier", "noun_pair"]).drop(columns="n")
-    pairs = _by_classifier(pairs.sort_values(["difference", "noun_pair"]), names)
+    pairs = by_classifier(pairs.sort_values(["difference", "noun_pair"]), names)
     notes = [
         f"{name}: some differences do not vary, so that there is no t-test of them."
         for name in tests.loc[tests["t"].isna(), "classifier"].unique()
@@ -457,7 +451,7 @@ def _professions(rows: pd.DataFrame, prob: float) -> pd.DataFrame:
     out["low"] = (out["sentiment"] - half).clip(lower=0.0)
     out["high"] = (out["sentiment"] + half).clip(upper=1.0)
     ranked = out.sort_values(["sentiment", "profession"], ascending=[False, True])
-    out = _by_classifier(ranked, list(dict.fromkeys(out["classifier"])))
+    out = by_classifier(ranked, list(dict.fromkeys(out["classifier"])))
     by = out.groupby("classifier", observed=True, sort=False)
     tier = (by["sentiment"].diff().fillna(-1) < -_TIED).cumsum()  # rounding alone makes no tier
     out["rank"] = (by.cumcount() + 1).groupby(tier).transform("first")

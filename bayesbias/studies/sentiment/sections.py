@@ -1,41 +1,35 @@
 """What is shown of an analysis of sentiment classifiers: its header, tables and figures, and what it says."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from bayesbias.core.files import records
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.inference.view import View
 from bayesbias.studies.common import (
     BELOW,
     HPDI,
     MEAN,
     about_fit,
-    convergence,
+    header_of,
     not_converged,
     number_of,
     p_text,
     slope_sections,
-    text,
-    title_line,
-    verdict_of,
 )
-from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS
+from bayesbias.studies.sentiment.analysis import (
+    SENTIMENT_ESTIMANDS,
+    SentimentAnalysis,
+    by_classifier,
+)
 from bayesbias.tables.sentiment import only_labels
-
-if TYPE_CHECKING:
-    from bayesbias.studies.sentiment.analysis import SentimentAnalysis
 
 ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
-CLASSIFIER = text("classifier")
 GLOSSARY = (
     (
         "F - M",
@@ -48,9 +42,9 @@ GLOSSARY = (
     ),
     ("these sentences alone", "The listed sentences: the row says nothing about others."),
 )
-FEMALE_MINUS_MALE = Column("f_minus_m", "F - M", "signed", digits=4)
-T, P = Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value")
-SHARE = Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high")
+FEMALE_MINUS_MALE = Column("f_minus_m", "F - M", "signed", 4)
+T, P = Column("t", "t", "signed", 2), Column("p_value", "p", "p_value")
+SHARE = Column("hpdi_low", "{prob} HPDI", "interval", 2, "hpdi_high")
 
 
 def header(result: SentimentAnalysis, view: View) -> list[str]:
@@ -62,9 +56,7 @@ def header(result: SentimentAnalysis, view: View) -> list[str]:
         f" x {number_of(len(result.classifiers), 'classifier')}"
     )
     subject = f"{name} by {' and '.join(result.classifiers)}"
-    if result.fit is None:
-        return [f"bayesbias {own_version()} | paired t-tests | {subject}", size]
-    return [title_line(result.fit, subject), size, convergence(result.fit)]
+    return header_of(result.fit, subject, size, "paired t-tests")
 
 
 def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
@@ -86,10 +78,8 @@ def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
                 label=f"model, {label}"
             )
             rows += kept.to_dict("records")
-    frame = pd.DataFrame(rows)
-    order = {name: place for place, name in enumerate(result.classifiers)}
-    frame = frame.sort_values("classifier", key=lambda names: names.map(order), kind="stable")
-    return frame.drop(columns="classifier") if len(order) == 1 else frame
+    frame = by_classifier(pd.DataFrame(rows), result.classifiers)
+    return frame.drop(columns="classifier") if len(result.classifiers) == 1 else frame
 
 
 def sections(result: SentimentAnalysis, view: View) -> list[Section]:
@@ -100,7 +90,6 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     outcome = (
         "log odds" if fit is not None and fit.spec.outcome == "logit_difference" else "probability"
     )
-    shown = ("detail", "page", "files")
     difference = replace(FEMALE_MINUS_MALE, name="difference")
     out = [
         Section(
@@ -108,22 +97,22 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             f"Sentiment of female minus male sentences, in {outcome} of the positive class",
             lambda: main_table(result, view),
             (
-                CLASSIFIER,
-                text("label", ""),
+                "classifier",
+                Column("label", ""),
                 replace(FEMALE_MINUS_MALE, name="mean"),
                 replace(HPDI, digits=4),
                 T,
                 P,
             ),
-            show_on=("terminal", "page"),
+            show_on="terminal page",
         ),
         Section(
             "tests",
             "Paired t-tests (t of male - female, as published)",
             lambda: result.tests,
             (
-                CLASSIFIER,
-                text("unit"),
+                "classifier",
+                "unit",
                 Column("n", "n", "count"),
                 FEMALE_MINUS_MALE,
                 T,
@@ -136,17 +125,17 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             "professions",
             "Sentiment of each profession",
             lambda: result.professions,
-            (CLASSIFIER, text("profession"), Column("sentiment", "mean", "number"), difference),
+            ("classifier", "profession", Column("sentiment", "mean", "number"), difference),
             figure=None if fit is None else lambda: bb.plots.plot_professions(fit),
-            show_on=shown,
+            show_on="detail page files",
         ),
         Section(
             "noun_pairs",
             "Difference of each noun pair",
             lambda: result.noun_pairs,
-            (CLASSIFIER, text("noun_pair"), difference),
+            ("classifier", "noun_pair", difference),
             figure=None if fit is None else lambda: bb.plots.plot_noun_pairs(fit),
-            show_on=shown,
+            show_on="detail page files",
         ),
         Section(
             "extremes",
@@ -154,40 +143,41 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             lambda: result.extremes.assign(
                 professions=[", ".join(names) for names in result.extremes["professions"]]
             ),
-            (CLASSIFIER, text("end"), text("professions")),
+            ("classifier", "end", "professions"),
         ),
         Section(
             "earnings",
             "Correlation of sentiment with earnings",
             lambda: result.earnings,
             (
-                CLASSIFIER,
-                text("method"),
-                Column("r", "r", "signed", digits=2),
-                Column("low", "interval", "interval", digits=2, upper="high"),
+                "classifier",
+                "method",
+                Column("r", "r", "signed", 2),
+                Column("low", "interval", "interval", 2, "high"),
                 P,
                 Column("n", "n", "count"),
             ),
             figure=(lambda: bb.plots.plot_earnings(result)) if len(result.earnings) else None,
-            show_on=shown,
+            show_on="detail page files",
         ),
         Section(
             "control",
             "Control sentences, without a profession",
             lambda: result.control,
-            (CLASSIFIER, FEMALE_MINUS_MALE, T, P),
+            ("classifier", FEMALE_MINUS_MALE, T, P),
         ),
-        Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",)),
+        Section("pairs", "All sentence pairs", lambda: result.table, show_on="folder"),
     ]
     if fit is None:
         return out
-    means = [partial(fit.summary, view.prob, name) for name in SENTIMENT_ESTIMANDS]
     out += [
         Section(
             "estimates",
             "Female minus male for each estimand",
-            lambda: pd.concat([make() for make in means], ignore_index=True),
-            (CLASSIFIER, text("estimand"), MEAN, HPDI),
+            lambda: pd.concat(
+                [fit.summary(view.prob, name) for name in SENTIMENT_ESTIMANDS], ignore_index=True
+            ),
+            ("classifier", "estimand", MEAN, HPDI),
         ),
         Section(
             "variance",
@@ -199,13 +189,13 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 ],
                 ignore_index=True,
             ),
-            (CLASSIFIER, text("source"), Column("mean", "share", "percent"), SHARE),
+            ("classifier", "source", Column("mean", "share", "percent"), SHARE),
         ),
         Section(
             "predictive",
             "Posterior predictive check",
             figure=lambda: bb.plot_ppc(fit),
-            show_on=("fold",),
+            show_on="fold",
         ),
     ]
     if len(result.classifiers) > 1 and fit.diagnostics()["ok"]:
@@ -214,8 +204,8 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 "contrasts",
                 "Classifiers compared on the same sentence pairs",
                 partial(result.classifier_contrasts, view.prob),
-                (text("contrast"), text("estimand"), MEAN, HPDI, BELOW),
-                show_on=("terminal", "page", "files"),
+                ("contrast", "estimand", MEAN, HPDI, BELOW),
+                show_on="terminal page files",
             )
         )
     if fit.spec.covariates():
@@ -244,8 +234,8 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
     return Interpretation(
         subject,
         " ".join(said),
-        tuple(warnings),
-        tuple(result.notes),
+        warnings,
+        result.notes,
         lambda: [_range(result, name) for name in result.classifiers],
     )
 
@@ -269,14 +259,14 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     rope = float(view.standard_rope * sd) or None
     frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
-    if rope is not None and row.verdict == TOO_CLOSE:
-        return f"{name}: inconclusive with so few draws. Raise --draws."
-    where = Verdict.INCONCLUSIVE if rope is None else verdict_of(row)
-    if where is Verdict.INCONCLUSIVE:
+    where, _, unsure = getattr(row, "verdict", "inconclusive").partition(", ")
+    if where == "inconclusive":
+        if unsure:
+            return f"{name}: inconclusive with so few draws. Raise --draws."
         return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
-    if where is Verdict.NEGLIGIBLE:
+    if where == "negligible":
         return f"{name}: practically no difference for new nouns and professions."
-    way = "higher" if where in (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE) else "lower"
+    way = "higher" if where == "above" else "lower"
     return f"{name} rates female sentences {way} than male ones, for new nouns and professions too."
 
 

@@ -34,7 +34,7 @@ from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
 from bayesbias.scores.wefat import SAMPLES, wefat_score
 from bayesbias.tables.covariates import covariates_given
-from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class WefatResult(sections.Result):
 
 def wefat(
     embedding: Any,
-    sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
+    sets: Source | WordList = "wefat",
     covariates: Any = None,
     covariate: str | None = None,
     *,
@@ -297,14 +297,16 @@ def of_published(
     targets: Sequence[str],
     prob: float,
     seed: int,
-    provenance: Mapping[str, Any],
+    provenance: Mapping[str, Any] | None = None,
     **sampling: Any,
 ) -> WefatResult:
     """Fit the model to cosines of the words of both sets, shape (words, targets)."""
     from bayesbias.inference.fitting import fit
 
     words, n = [*published.a, *published.b], len(targets)
-    x, _ = _standard(published, targets)
+    numbers = np.array([published.covariates[word] for word in targets])
+    center, scale = float(numbers.mean()), float(numbers.std(ddof=1))
+    x = (numbers - center) / scale
     frame = pd.DataFrame(
         {
             "set_word": np.repeat(words, n),
@@ -315,27 +317,6 @@ def of_published(
         }
     )
     fitted = fit(frame, "wefat", seed=seed, **sampling)
-    return of_fit(published, fitted, targets, prob=prob, seed=seed, provenance=provenance)
-
-
-def _standard(published: Score, targets: Sequence[str]) -> tuple[np.ndarray, dict[str, float]]:
-    """Return the covariate of the targets in standard deviations from its mean, and both."""
-    number = np.array([published.covariates[word] for word in targets])
-    about = {"center": float(number.mean()), "scale": float(number.std(ddof=1))}
-    return (number - about["center"]) / about["scale"], about
-
-
-def of_fit(
-    published: Score,
-    fitted: BiasFit,
-    targets: Sequence[str],
-    *,
-    prob: float,
-    seed: int,
-    provenance: Mapping[str, Any] | None = None,
-) -> WefatResult:
-    """Return what a fit of the model `wefat` says."""
-    x, about = _standard(published, targets)
     slope, spread = _mixed(fitted, published.classes, slope=True)
     own, off = (
         pd.DataFrame(describe_mixtures(_mixed(fitted, published.classes, at, targets)[0], prob))
@@ -344,7 +325,7 @@ def of_fit(
     table = pd.DataFrame(
         {
             "target": list(targets),
-            "covariate": [published.covariates[word] for word in targets],
+            "covariate": numbers,
             "score": [published.scores[word] for word in targets],
             "association": own["mean"],
             **own[["hpdi_low", "hpdi_high"]],
@@ -357,17 +338,17 @@ def of_fit(
         }
     )
     described = {name: float(of[0]) for name, of in describe_mixtures(slope, prob).items()}
-    true = true_correlation(slope, spread, prob)
     return WefatResult(
         published=published,
         slope=Estimated(**described),
-        true_correlation=Estimated(**true),
+        true_correlation=Estimated(**true_correlation(slope, spread, prob)),
         frame=table,
+        center=center,
+        scale=scale,
         prob=prob,
         seed=seed,
         fit=fitted,
         provenance=provenance or {},
-        **about,
     )
 
 

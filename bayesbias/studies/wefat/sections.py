@@ -1,9 +1,7 @@
 """What is shown of a single-category test (WEFAT)."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -14,29 +12,24 @@ from bayesbias.studies.common import (
     HPDI,
     MEAN,
     about_fit,
-    convergence,
+    header_of,
     interval,
     listing,
     not_converged,
     number_of,
     sentence,
-    text,
-    title_line,
 )
-
-if TYPE_CHECKING:
-    from bayesbias.studies.wefat.result import WefatResult
+from bayesbias.studies.wefat.result import WefatResult
 
 
 def header(result: WefatResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     known, (first, second) = result.published, result.sets
-    return [
-        title_line(result.fit, known.data),
+    size = (
         f"{known.n['words']} words with {known.covariate}; sets {first} ({len(known.a)} words) and "
-        f"{second} ({len(known.b)} words)",
-        convergence(result.fit),
-    ]
+        f"{second} ({len(known.b)} words)"
+    )
+    return header_of(result.fit, known.data, size)
 
 
 def main_table(result: WefatResult) -> pd.DataFrame:
@@ -65,37 +58,37 @@ def sections(result: WefatResult, view: View) -> list[Section]:
             f"How closeness to {first} changes with {covariate} (positive: it rises)",
             lambda: main_table(result),
             (
-                text("label", ""),
+                Column("label", ""),
                 replace(MEAN, digits=3),
                 replace(HPDI, digits=3),
                 Column("p_value", "p", "p_value"),
             ),
             note="The interval of r is Fisher's; p permutes the covariate.",
-            show_on=("terminal", "page", "files"),
+            show_on="terminal page files",
         ),
         Section(
             "words",
             "Association of each word, and its distance from the line",
             lambda: result.frame,
             (
-                text("target", "word"),
-                Column("covariate", covariate, "number", digits=2),
-                Column("score", "published score", "signed", digits=2),
+                Column("target", "word"),
+                Column("covariate", covariate, "number", 2),
+                Column("score", "published score", "signed", 2),
                 Column("association", "association", "signed"),
                 HPDI,
                 Column("deviation", "off the line", "signed"),
                 replace(HPDI, name="deviation_low", upper="deviation_high"),
             ),
             figure=lambda: bb.plots.plot_covariate(result),
-            show_on=("detail", "page", "files"),
+            show_on="detail page files",
         ),
         Section(
             "correlation",
             "Published and true correlation",
             figure=lambda: bb.plots.plot_correlations(result),
-            show_on=("page",),
+            show_on="page",
         ),
-        Section("scores", "Published scores", result.published.pairs, show_on=("folder",)),
+        Section("scores", "Published scores", result.published.pairs, show_on="folder"),
     ]
 
 
@@ -124,7 +117,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         f"{number_of(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
         f"{chance:.1f} of {len(result.frame)} would be expected by chance."
     )
-    return Interpretation(known.data, said, (), tuple(notes), lambda: [details])
+    return Interpretation(known.data, said, (), notes, lambda: [details])
 
 
 def about(result: WefatResult) -> dict[str, Any]:

@@ -1,18 +1,16 @@
 """Readers of responses: one file a layout, each with `NAME`, `recognizes` and `read`; a new one is a line in `KNOWN`."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.formatting import some
 from bayesbias.studies.responses.table import LABELS, Responses, responses_table
 
@@ -36,7 +34,7 @@ TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else t
 
 
 def load_responses(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    files: checks.FilePath | Sequence[checks.FilePath],
     *,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -79,27 +77,18 @@ def load_responses(
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, KNOWN, "layout")
+    readers = {name: importlib.import_module(f"{__name__}.{name}") for name in KNOWN}
     frames: list[pd.DataFrame] = []
     fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
-        path = Path(file).expanduser()
-        if not path.is_file():
-            raise InputError("expected a file, got none of this name", where=str(path))
+        path = path_of(file, "files")
+        check_file(path)
         rows = rows_of(path)
         names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
         fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
-        name = layout or next(name for name in KNOWN if _reader(name).recognizes(rows))
-        try:
-            frame = _reader(name).read(rows, path)
-        except InputError:
-            raise
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-            raise InputError(
-                f"expected a file of the layout {name}",
-                where=str(path),
-                found=str(error)[:80],
-                valid=", ".join(KNOWN),
-            ) from error
+        name = layout or next(name for name in KNOWN if readers[name].recognizes(rows))
+        with guarded(path, f"a file of the layout {name}", f"use {', '.join(KNOWN)}"):
+            frame = readers[name].read(rows, path)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
     asked = dict(columns or {})
@@ -115,30 +104,22 @@ def load_responses(
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
     if "outcome" not in asked:
-        outcome = next((name for name in OUTCOMES if name in frame), None)
-        if outcome is None:
+        asked["outcome"] = next((name for name in OUTCOMES if name in frame), "")
+        if not asked["outcome"]:
             hint = "name it: --columns outcome=NAME"
             raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
-        asked["outcome"] = outcome
     notes = [each.attrs["note"] for each in frames if "note" in each.attrs][:1]
-    if not {"word", "template", "item"} & {*asked, *frame.columns}:
-        text = next((name for name in TEXTS if name in frame.columns), None)
-        if text is not None:
-            asked["item"] = text
-            notes.append(f"The items are the texts of the column {text}.")
+    text = next((name for name in TEXTS if name in frame.columns), None)
+    if text and not {"word", "template", "item"} & {*asked, *frame.columns}:
+        asked["item"] = text
+        notes.append(f"The items are the texts of the column {text}.")
     published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
     table = responses_table(frame, **asked)
     return replace(table, published=published, notes=tuple(notes), fields=tuple(fields))
 
 
-def _reader(name: str) -> Any:
-    return importlib.import_module(f"{__name__}.{name}")
-
-
 def rows_of(path: Path) -> pd.DataFrame:
     """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
-    from bayesbias.core.files import guarded
-
     ending = path.suffix.lower()
     with guarded(path, "a table"):
         if ending == ".eval":
@@ -151,13 +132,11 @@ def rows_of(path: Path) -> pd.DataFrame:
             import json
 
             text = path.read_text(encoding="utf-8").strip()
-            whole = json.loads(text) if text.startswith("[") else None
-            rows = (
-                whole
-                if whole is not None
-                else [json.loads(line) for line in text.splitlines() if line.strip()]
+            if text.startswith("["):
+                return pd.json_normalize(json.loads(text))
+            return pd.json_normalize(
+                [json.loads(line) for line in text.splitlines() if line.strip()]
             )
-            return pd.json_normalize(rows)
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
         mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)

@@ -7,8 +7,6 @@ positive or of A, the second negative or of B), synonyms D. The outcome is wheth
 group was chosen.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pairs of sentences, one more stereotyped than the other: columns ``sent_more``, ``sent_less``, ``bias_type`` and two scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -4,8 +4,6 @@ Groups are the names of the mask (``MASK``), words its words (``M_word``), templ
 targets and attributes. The outcome is the log probability.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

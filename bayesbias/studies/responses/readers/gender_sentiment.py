@@ -1,7 +1,5 @@
 """Predictions of sentiment for sentences about women and men, in any layout of `bayesbias.load_predictions`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

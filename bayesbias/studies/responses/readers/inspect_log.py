@@ -3,8 +3,6 @@
 The outcome is the first score: C and I are 1 and 0. Metadata of a sample are columns by their own name.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -4,8 +4,6 @@ The model is the name of the folder that the harness writes for it. Fields of th
 by their own name (``--columns group=gender``), and so is each metric.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

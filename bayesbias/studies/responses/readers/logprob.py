@@ -1,7 +1,5 @@
 """Log probabilities of a sentence in the form of each group: columns ``sentid`` and ``GROUP_score``, as for Winogender."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Any table with a row an answer: its columns are named by the user, or called what they usually are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
