@@ -395,6 +395,11 @@ def data_dir(kind: str) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / kind
 
 
+def origin_of(path: Path, kind: str) -> str:
+    """Return a shipped file by its place among those of its kind, any other by its path."""
+    return f"{kind}/{path.name}" if path.parent == data_dir(kind) else str(path)
+
+
 def list_names(kind: str, suffix: str = ".toml") -> list[str]:
     """Return the names of the shipped files of one kind, sorted."""
     return sorted(path.stem for path in data_dir(kind).glob(f"*{suffix}"))

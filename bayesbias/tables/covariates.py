@@ -390,16 +390,15 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
     InputError
         If no two classes have stereotypes with the covariate.
     """
-    whole = table.frame
+    frame = table.frame
+    notes: list[str] = []
     said: list[str] = []  # of control words that lack a covariate
     for name in names:
-        if name not in table.frame.columns:
+        if name not in frame.columns:
             continue  # what it lacks is said when the model is laid over it
-        frame = table.frame
         gone = frame[name].isna()
         if not gone.any() or gone.all():
             continue
-        notes = []
         control = _controls(frame)
         side = table.coverage.covariates.get(name, {}).get("side", "attribute")
         numeric = frame[name].dtype.kind == "f"
@@ -431,14 +430,12 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
             if silent:
                 rest = rest[~rest["protected_class"].astype(str).isin(silent)]
             frame = rest.reset_index(drop=True)
-        coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
-        table = replace(table, frame=frame, coverage=coverage)
-    if _controls(whole).any() and not _controls(table.frame).any():
+    if _controls(table.frame).any() and not _controls(frame).any():
         said = [
             "no control word is left: nothing tells nearness to a stereotype from nearness at all"
         ]
-    coverage = replace(table.coverage, notes=(*table.coverage.notes, *said))
-    return replace(table, coverage=coverage) if said else table
+    coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes, *said))
+    return replace(table, frame=frame, coverage=coverage)
 
 
 def _controls(frame: pd.DataFrame) -> pd.Series:

@@ -408,8 +408,7 @@ def _read(
                 data, remarks = foreign.foreign_file(path, which)
             else:
                 data, has_schema = files.read_toml(path), True
-            shipped = path.parent == files.data_dir("wordlists")
-            where, origin = str(path), f"wordlists/{path.name}" if shipped else str(path)
+            where, origin = str(path), files.origin_of(path, "wordlists")
     except InputError as error:
         exchanged = (
             isinstance(x, str) and (files.data_dir("embeddings") / x / "MODEL.toml").is_file()
@@ -601,8 +600,7 @@ def _controls(
     except InputError as error:
         problems.append(error if where == "controls" else error.retold(where))
         return None, None
-    shipped = path.parent == files.data_dir(_CONTROL_FOLDER)
-    origin = f"{_CONTROL_FOLDER}/{path.name}" if shipped else str(path)
+    origin = files.origin_of(path, _CONTROL_FOLDER)
     return _read_controls(data, path.stem, str(path), problems), (origin, files.sha256_file(path))
 
 

@@ -151,8 +151,7 @@ def load_occupations(
         data, where, name = dict(checks.tree(source)), "occupations", "own"
     else:
         path = files.find_toml(source, "wordlists/sentiment", "list of occupations")
-        shipped = path.parent == files.data_dir("wordlists/sentiment")
-        where = f"wordlists/sentiment/{path.name}" if shipped else str(path)
+        where = files.origin_of(path, "wordlists/sentiment")
         data, name = files.read_toml(path), path.stem
     checks.known_keys(data, _KEYS, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)

@@ -117,12 +117,12 @@ def _headline(fit: BiasFit, view: View) -> str:
 def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = data_warnings(fit)
-    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples(index=False)}
+    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
     sets = {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
     out += [
         f"class {row.name}: its attributes may be just as close to words of other classes. "
         f'Report the row "attributes of {sets[row.name].name}" too.'
-        for row in rows_of(fit, view, "class").itertuples(index=False)
+        for row in rows_of(fit, view, "class").itertuples()
         if row.name in sets
         and not row.verdict.startswith("inconclusive")
         and sets[row.name].verdict.startswith("inconclusive")
@@ -310,7 +310,7 @@ def _details(fit: BiasFit, view: View) -> list[str]:
     first = rows_of(fit, view, "overall")["contrast"].iloc[0]
     a, _, b = first.partition(" - ")
     names = own_names(fit)
-    for row in rows_of(fit, view, "class").itertuples(index=False):
+    for row in rows_of(fit, view, "class").itertuples():
         if own := names.get(("class", row.name)):
             said = own.replace(" - ", " minus ")
             out.append(f"{row.name}: {said} {row.mean:+.3f} {interval(row)}.")

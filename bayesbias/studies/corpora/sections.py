@@ -169,10 +169,10 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     frame = result.contrasts(view.prob, view.rope, "population")
     names = own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
-    said = [_sentence(result, names, row) for row in first.itertuples(index=False)]
+    said = [_sentence(result, names, row) for row in first.itertuples()]
     wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
     classes = frame[wanted]
-    details = [_sentence(result, names, row) for row in classes.itertuples(index=False)]
+    details = [_sentence(result, names, row) for row in classes.itertuples()]
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 

@@ -182,7 +182,7 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
         headline = "One kind of attributes only: there are changes, but no differences."
         return Interpretation(subject, headline, (), notes)
     rows = first_rows(frame[frame["level"] == "overall"])
-    headline = " ".join(_sentence(result, row) for row in rows.itertuples(index=False))
+    headline = " ".join(_sentence(result, row) for row in rows.itertuples())
     warnings = [text for name in result.methods for text in _warnings(result, name, view)]
     return Interpretation(
         subject,
@@ -250,7 +250,7 @@ def _details(result: Comparison, frame: pd.DataFrame) -> list[str]:
         if len(rows):
             each = ", ".join(
                 f"{row.name} {row.after:+.3f} [{row.after_low:+.3f}, {row.after_high:+.3f}]"
-                for row in first_rows(rows).itertuples(index=False)
+                for row in first_rows(rows).itertuples()
             )
             out.append(f"{name}, after, by class: {each}.")
         if "controls_moved" in item.construction.flags:

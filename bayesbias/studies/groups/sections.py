@@ -189,7 +189,7 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
     between, within = (frame[frame["level"] == level] for level in ("between", "class"))
     sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
     said = []
-    for row in within.itertuples(index=False):
+    for row in within.itertuples():
         nearer = (f"closer to {name}" for name in sides_of(row.contrast, sets))
         said.append(
             f"{row.name}: {worded(row.contrast)} {row.mean:+.3f}, {in_words(row, *nearer)}."
@@ -225,7 +225,7 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     closer: dict[str, list[str]] = {}
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"
-    for row in rows.itertuples(index=False):
+    for row in rows.itertuples():
         first, second = sides_of(row.name, {*groups, "others"})
         below = row.mean < 0
         if row.verdict in _WORDS:

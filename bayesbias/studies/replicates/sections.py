@@ -149,8 +149,7 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     names, by = own_names(first_fit(result)), [name for name in HEADS if name in rows]
     heads, others = rows.groupby(by, sort=False).head(1), rows[rows["level"] != "overall"]
     said, details = (
-        [_sentence(names, row) for row in frame.itertuples(index=False)]
-        for frame in (heads, others)
+        [_sentence(names, row) for row in frame.itertuples()] for frame in (heads, others)
     )
     if result.center is not None:
         row, sets = heads.iloc[0], replace(result, center=None)
