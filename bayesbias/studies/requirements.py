@@ -281,7 +281,12 @@ def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, boo
         if result.study == "responses":
             rows = rows[rows["scale"] != "log_odds"]
             rows = rows.assign(shown=(rows["model"] + " " + rows["shown"]).str.strip())
-        return rows, _coverage(result), converged
+            answers = result.responses.coverage
+            return rows, answers["rows_used"] / answers["rows_read"], converged
+        groups = [of for _, _, of in coverage_groups(result.provenance.get("coverage"))]
+        listed = sum(of["listed"] for of in groups)
+        found = sum(of["found"] for of in groups)
+        return rows, found / listed if listed else None, converged
     if result.study == "wefat":
         named = {"slope": result.slope, "true correlation": result.true_correlation}
         rows = pd.DataFrame([{"contrast": name, **asdict(of)} for name, of in named.items()])
@@ -306,15 +311,6 @@ def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, boo
         where="requirement",
         hint="add --bayes" if result.study in ("sentences", "sentiment") else None,
     )
-
-
-def _coverage(fit: Any) -> float | None:
-    """Return the share of the listed words that the vectors have, or of the answers that are used."""
-    if fit.study == "responses":
-        return fit.responses.coverage["rows_used"] / fit.responses.coverage["rows_read"]
-    groups = [of for _, _, of in coverage_groups(fit.provenance.get("coverage"))]
-    listed = sum(of["listed"] for of in groups)
-    return sum(of["found"] for of in groups) / listed if listed else None
 
 
 # -- comparisons of debiased vectors ---------------------------------------------------------------

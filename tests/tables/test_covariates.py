@@ -186,7 +186,7 @@ y1 = "old"
 
 def test_a_covariate_that_is_all_class_is_said(table) -> None:
     flat = join_covariates(table, {"f": {"a1": 1, "a2": 1, "b1": 2, "b2": 2, "b3": 2}})
-    assert any("one for all words of a class" in note for note in flat.coverage.notes)
+    assert any("one value for all words of each class" in note for note in flat.coverage.notes)
     free = join_covariates(table, {"f": WOMEN})
     assert free.coverage.notes == table.coverage.notes
 

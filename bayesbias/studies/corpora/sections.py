@@ -123,7 +123,10 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
         Section(
             "missing",
             "Words that are not in all corpora",
-            partial(missing_words, result),
+            lambda: pd.DataFrame(
+                {"corpus": name, "n_missing": len(own), "words": ", ".join(own)}
+                for name, own in result.provenance["missing"].items()
+            ),
             ("corpus", Column("n_missing", "missing", "count"), "words"),
             show_on="detail page files",
         ),
@@ -147,12 +150,6 @@ def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     own = frame[(frame[keys] == frame[keys].iloc[0]).all(axis=1)]
     steps = np.arange(len(own))
     return own.assign(off_line=own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps))
-
-
-def missing_words(result: CorpusComparison) -> pd.DataFrame:
-    """Return the words that each corpus lacks, and which were left out of all."""
-    rows = [(name, len(own), ", ".join(own)) for name, own in result.provenance["missing"].items()]
-    return pd.DataFrame(rows, columns=["corpus", "n_missing", "words"])
 
 
 def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:

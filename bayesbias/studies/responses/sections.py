@@ -219,12 +219,12 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         warnings.append("A group has one word, so that nothing is known about other words.")
     alone = result.independent(view.prob).iloc[0]
     rows_of = "differences" if result.kind == "paired" else "answers"
-    details = [
+    notes.append(
         f"{alone['contrast']}: the {alone['answers']:,} {rows_of} carry as much information as "
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."
-    ]
-    return Interpretation(subject, " ".join(said), warnings, (*notes, *details))
+    )
+    return Interpretation(subject, " ".join(said), warnings, notes)
 
 
 def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:

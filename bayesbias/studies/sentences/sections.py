@@ -247,7 +247,7 @@ def _warnings(result: SeatResult) -> list[str]:
         ] = frame["misfit"] > MISFIT
     for said, which in unsure.items():
         named = {
-            name: said.format(listing(rows["test"][which[rows.index]].tolist()))
+            name: said.format(listing(rows["test"][which[rows.index]]))
             if which[rows.index].any()
             else ""
             for name, rows in by_encoder(frame).items()
@@ -257,7 +257,7 @@ def _warnings(result: SeatResult) -> list[str]:
     kept = tested[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].sum(axis=1)
     half = by_encoder(tested[tested["lost"] > kept])
     for name, rows in half.items():
-        out.append(f"{name} lacks more than half of the examples of {listing(list(rows['test']))}.")
+        out.append(f"{name} lacks more than half of the examples of {listing(rows['test'])}.")
     if len(result.failures):
         reason = result.failures["reason"].iloc[0]
         out.append(f"{number_of(len(result.failures), 'test')} could not be run: {reason}")
@@ -274,7 +274,7 @@ def _notes(result: SeatResult) -> list[str]:
         words = list(dict.fromkeys(rows["word"]))
         out.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
     for note, rows in result.notes.groupby("note", sort=False):
-        out.append(f"{listing(list(dict.fromkeys(rows['test'])))}: {note}.")
+        out.append(f"{listing(rows['test'])}: {note}.")
     return out
 
 

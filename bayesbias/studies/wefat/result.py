@@ -124,10 +124,9 @@ class WefatResult(sections.Result):
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def sets(self) -> tuple[str, str]:
+    def sets(self) -> tuple[str, ...]:
         """The names of the sets: a positive association is nearness to the first."""
-        first, second = self.published.classes
-        return first, second
+        return self.published.classes
 
     @property
     def r(self) -> float:

@@ -17,6 +17,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 
 _APART = re.compile(r"\s+[-–—:]\s+|[-–—:]")  # a word from its name
+_PARTS = ("A", "B", "words", "synonym", "negative", "known")
 _AROUND = " \t*.,;'\"[]()-0123456789"
 
 
@@ -44,11 +45,11 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         }  # fmt: skip
         found: dict[str, object] = {}
         for line in str(row["0"]).lower().splitlines():
-            marks = list(_APART.finditer(line.strip(_AROUND)))
+            line = line.strip(_AROUND)
+            marks = list(_APART.finditer(line))
             spaced = [mark for mark in marks if len(mark[0]) > 1] or marks
             if not spaced:
                 continue
-            line = line.strip(_AROUND)
             word, name = (
                 part.strip(_AROUND)
                 for part in (line[: spaced[-1].start()], line[spaced[-1].end() :])
@@ -94,12 +95,11 @@ def _words_of(files: tuple[Path, ...]) -> dict[str, dict[str, list[str]]]:
             sides = {
                 s: part[s].dropna().str.strip().str.lower().tolist() for s in "ABCD" if s in part
             }
-            own = out.setdefault(
-                str(kind), {"A": [], "B": [], "words": [], "synonym": [], "negative": []}
-            )
+            none: dict[str, list[str]] = {name: [] for name in _PARTS}
+            own = out.setdefault(str(kind), none)
             words, synonyms = sides["C"], sides.get("D", [])
             # Later files put more words into fewer halves: what an earlier one says of a word holds.
-            half = [*own["words"], *own.get("known", [])]
+            half = [*own["words"], *own["known"]]
             negative = [word for word in words[len(words) // 2 :] if word not in half]
             own["negative"] += negative
             own["known"] = [*half, *words]
@@ -110,8 +110,7 @@ def _words_of(files: tuple[Path, ...]) -> dict[str, dict[str, list[str]]]:
             ]
             own["A"] += sides["A"]
             own["B"] += sides["B"]
-            own["words"] = (
-                words if not own["words"] or file.name == "iat_stimuli.csv" else own["words"]
-            )
+            if not own["words"] or file.name == "iat_stimuli.csv":
+                own["words"] = words
             own["synonym"] = synonyms or own["synonym"]
     return out
