@@ -34,6 +34,9 @@ __all__ = ["SentenceTest", "list_tests", "read_test", "sentence_test", "write_te
 # Kind and stated forms of each word.
 type KindsOfWords = dict[str, tuple[str, dict[str, str]]]
 
+# Word, template and sentence.
+type Row = tuple[str, str, str]
+
 SETS = ("targ1", "targ2", "attr1", "attr2")
 SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
 LEVELS = ("word", "sentence", "unbleached")
@@ -170,7 +173,7 @@ def read_test(path: checks.FilePath) -> SentenceTest:
             raise InputError(problem, where=where, found=list(map(len, columns.values())))
         if len(columns) == 3:
             stated[name] = list(zip(*(columns[k] for k in (*keys[2:], "examples")), strict=True))
-    rows: list[list[tuple[str, str, str]]] = []
+    rows: list[list[Row]] = []
     unstated = []
     for side, names in SIDES.items():
         known = [stated[name] for name in names if name in stated]
@@ -231,7 +234,7 @@ def write_test(test: SentenceTest, path: checks.FilePath, *, parts: bool = False
 def assembled_test(
     name: str,
     categories: list[str],
-    rows: list[list[tuple[str, str, str]]],
+    rows: list[list[Row]],
     origin: str,
     unstated: tuple[str, ...] = (),
 ) -> SentenceTest:
@@ -460,9 +463,7 @@ def fields_of(template: str) -> set[str | None]:
         return set()
 
 
-def bleached_sentences(
-    word: str, kind: str, forms: Mapping[str, str]
-) -> list[tuple[str, str, str]]:
+def bleached_sentences(word: str, kind: str, forms: Mapping[str, str]) -> list[Row]:
     """Return word, template and sentence for each template of the word's kind."""
     slots = {"word": word}
     if kind in _COUNT_NOUNS:

@@ -28,6 +28,8 @@ from bayesbias.studies.common import (
 )
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
+type Names = dict[tuple[str, str], str]
+
 LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 NAMES = {
     "associated": "Own-class stereotypes",
@@ -254,7 +256,7 @@ def _owned(fit: BiasFit) -> dict[str, str]:
     return dict(own.itertuples(index=False, name=None))
 
 
-def own_names(fit: BiasFit) -> dict[tuple[str, str], str]:
+def own_names(fit: BiasFit) -> Names:
     """Return (level, name) -> the first contrast there in the words of the list.
 
     Such as ``family - career``.

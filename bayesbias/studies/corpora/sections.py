@@ -1,6 +1,5 @@
 """What is shown and said of vectors of several corpora."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.association.interpretation import LEVEL_NAMES, own_names
+from bayesbias.studies.association.interpretation import LEVEL_NAMES, Names, own_names
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -42,14 +41,14 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     ]
 
 
-def in_names(names: Mapping[tuple[str, str], str], row: Any) -> str:
+def in_names(names: Names, row: Any) -> str:
     """Return a contrast in the names of the list, such as ``women: family minus career``."""
     own = names.get((row.level, row.name)) if row.contrast == "associated - different" else None
     said = (own or row.contrast).replace(" - ", " minus ")
     return said if row.level == "overall" else f"{row.name}: {said}"
 
 
-def label_of(names: Mapping[tuple[str, str], str], row: Any) -> str:
+def label_of(names: Names, row: Any) -> str:
     """Return what a first table calls a row below overall."""
     plain = row.contrast == "associated - different" and not names and row.level in LEVEL_NAMES
     return f"  {LEVEL_NAMES[row.level]} {row.name}" if plain else f"  {in_names(names, row)}"
@@ -173,7 +172,7 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 
-def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], row: Any) -> str:
+def _sentence(result: CorpusComparison, names: Names, row: Any) -> str:
     """Say how one contrast changed.
 
     Such as ``women: family minus career moved by -0.04 from 1930s to 1980s``.

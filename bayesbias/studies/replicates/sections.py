@@ -1,6 +1,5 @@
 """What is shown and said of several sets of vectors."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ import pandas as pd
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
-from bayesbias.studies.association.interpretation import data_warnings, own_names
+from bayesbias.studies.association.interpretation import Names, data_warnings, own_names
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -177,7 +176,7 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
 
 
-def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
+def _sentence(names: Names, row: Any) -> str:
     """Say what one pooled row means, such as ``New words: family minus career -0.06 [...]``."""
     change = getattr(row, "change", None)
     sides = ("decreased", "increased") if change else ("closer", "farther")

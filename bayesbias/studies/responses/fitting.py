@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ import pandas as pd
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words, some
-from bayesbias.inference.estimands import levels_of
+from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Quantities
 from bayesbias.inference.view import PROB
@@ -81,7 +81,7 @@ class ResponsesResult(sections.Result):
     published: pd.DataFrame
     kind: str
     fit: BiasFit | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     rope: float = LITTLE_PROBABILITY
 
     @property
@@ -335,7 +335,7 @@ class ResponsesResult(sections.Result):
         draws = labelled_draws(answer.draws.to_numpy(), {**labels, "scale": "outcome"})
         return [estimates(draws, prob, self.rope, answer.mixtures, answer.known)]
 
-    def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, Any], np.ndarray]:
+    def _weights(self, keys: list[Key]) -> tuple[dict[str, Any], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
         at, pairs = {key: place for place, key in enumerate(keys)}, self._pairs()
         found = [
@@ -353,9 +353,7 @@ class ResponsesResult(sections.Result):
         names = ("model", "contrast", "level", "name")
         return {name: [label[k] for label, _ in found] for k, name in enumerate(names)}, weights
 
-    def _probabilities(
-        self, estimand: str, level: str
-    ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+    def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray]:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
         fit = self._fitted()
         design, draws = fit.design, fit.parameter_draws()

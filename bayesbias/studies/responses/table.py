@@ -7,7 +7,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +67,8 @@ class Responses:
     coverage: Mapping[str, Any]
     outcome: str = "outcome"
     published: str = ""
-    notes: tuple[str, ...] = field(default=())
-    fields: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
     @property
     def is_choice(self) -> bool:
@@ -275,14 +275,11 @@ def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple
     >>> [name for name, *_ in group_contrasts(["a", "b", "c"])]
     ['a - b', 'a - c', 'b - c', 'a - others', 'b - others', 'c - others']
     """
-    out: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
-        (f"{a} - {b}", (a,), (b,)) for a, b in itertools.combinations(groups, 2)
+    alone = groups if len(groups) > 2 else []
+    return [
+        *((f"{a} - {b}", (a,), (b,)) for a, b in itertools.combinations(groups, 2)),
+        *((f"{a} - others", (a,), tuple(b for b in groups if b != a)) for a in alone),
     ]
-    if len(groups) > 2:
-        for group in groups:
-            others = tuple(other for other in groups if other != group)
-            out.append((f"{group} - others", (group,), others))
-    return out
 
 
 def published_scores(table: Responses, kind: str, frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,8 @@ import pandas as pd
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 
+type Stimuli = dict[str, dict[str, list[str]]]
+
 _APART = re.compile(r"\s+[-–—:]\s+|[-–—:]")  # a word from its name
 _PARTS = ("A", "B", "words", "synonym", "negative", "known")
 _AROUND = " \t*.,;'\"[]()-0123456789"
@@ -74,7 +76,7 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     return frame
 
 
-def _stimuli(path: Path) -> dict[str, dict[str, list[str]]]:
+def _stimuli(path: Path) -> Stimuli:
     """Return names, words and synonyms of each stereotype, and which of them are negative, in lower case."""
     for folder in (path.parent, path.parent.parent):
         files = [folder / f"iat_stimuli{kind}.csv" for kind in ("_analysis", "", "_synonym")]
@@ -88,8 +90,8 @@ def _stimuli(path: Path) -> dict[str, dict[str, list[str]]]:
 
 
 @functools.cache
-def _words_of(files: tuple[Path, ...]) -> dict[str, dict[str, list[str]]]:
-    out: dict[str, dict[str, list[str]]] = {}
+def _words_of(files: tuple[Path, ...]) -> Stimuli:
+    out: Stimuli = {}
     for file in files:
         for kind, part in pd.read_csv(file, dtype=str).groupby("dataset", sort=False):
             sides = {
