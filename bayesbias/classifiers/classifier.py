@@ -79,7 +79,7 @@ class Classifier:
         words = dict.fromkeys(word for text in sentences for word in model.tokens(text))
         return tuple(word for word in words if word not in model.vocabulary)
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
+    def save(self, folder: checks.FilePath) -> Path:
         """Write a reference classifier to a folder that `load_classifier` reads."""
         from safetensors.numpy import save_file
 

@@ -4,7 +4,6 @@ What would change the sign of a result unseen is refused: swapped columns and cl
 sentences, labels that contradict their sentence.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +82,7 @@ class Predictions:
         """The names of the classifiers."""
         return tuple(dict.fromkeys(self.frame["classifier"]))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: checks.FilePath) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them."""
         path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
         delimiters = {".csv": ",", ".tsv": "\t"}
@@ -107,8 +106,8 @@ class Predictions:
 
 
 def load_predictions(
-    path: str | os.PathLike[str],
-    corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    path: checks.FilePath,
+    corpus: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
     *,
     name: str | None = None,
     positive: int | None = None,
@@ -314,12 +313,12 @@ def list_predictions(name: str = "m1") -> Predictions:
 
 def score_sentences(
     classifier: Any,
-    corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    corpus: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
     *,
     name: str | None = None,
     control: bool = True,
     batch: int = 32,
-    partial: str | os.PathLike[str] | None = None,
+    partial: checks.FilePath | None = None,
     check: bool = True,
     positive: Any = None,
     allow_pickle: bool = False,

@@ -5,7 +5,6 @@ Source: Bhaskaran & Bhallamudi (2019), section 3, M.1 and M.2.
 
 import copy
 import csv
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from bayesbias.embeddings.loading import load_embedding
 __all__ = ["read_labelled", "train_bilstm", "train_bow"]
 
 
-def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+def read_labelled(path: checks.FilePath) -> tuple[list[str], npt.NDArray[np.int64]]:
     r"""Read sentences with labels 0 (negative) and 1 (positive) from a tab-separated file.
 
     Three layouts are told apart by their content: a header that names ``label`` and ``sentence``
@@ -116,10 +115,10 @@ def _data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
 
 
 def train_bow(
-    data: str | os.PathLike[str],
+    data: checks.FilePath,
     *,
-    dev: str | os.PathLike[str] | None = None,
-    out: str | os.PathLike[str] | None = None,
+    dev: checks.FilePath | None = None,
+    out: checks.FilePath | None = None,
     name: str = "bow",
     C: float = 1.0,
 ) -> Classifier:
@@ -194,11 +193,11 @@ def train_bow(
 
 
 def train_bilstm(
-    data: str | os.PathLike[str],
-    vectors: str | os.PathLike[str] | Mapping[str, Any] | Embedding,
+    data: checks.FilePath,
+    vectors: checks.FilePath | Mapping[str, Any] | Embedding,
     *,
-    dev: str | os.PathLike[str] | None = None,
-    out: str | os.PathLike[str] | None = None,
+    dev: checks.FilePath | None = None,
+    out: checks.FilePath | None = None,
     name: str = "bilstm",
     words: Iterable[str] = (),
     hidden: int = 128,

@@ -13,12 +13,22 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
 
-@click.command(cls=shared.Command)
-@click.argument("files", nargs=-1, metavar="[FILE ...]")
-@shared.options(
-    "own.compare", "wordlist", "controls", "model", "covariates", "slope", model="change"
+@shared.command(
+    "own.compare",
+    "wordlist",
+    "controls",
+    "model",
+    "covariates",
+    "slope",
+    *shared.READING,
+    *shared.SAMPLING[:-1],
+    "prob",
+    "rope",
+    "require",
+    *shared.OUTPUT,
+    model="change",
 )
-@shared.options(*shared.READING, *shared.SAMPLING[:-1], "prob", "rope", "require", *shared.OUTPUT)
+@click.argument("files", nargs=-1, metavar="[FILE ...]")
 def compare(model: str, **given: Any) -> None:
     """Compare debiased vectors with the original, or corpora."""
     shared.check_out(given, "corpora" if given["corpora"] else "debiasing")
@@ -99,8 +109,7 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
     return shared.table_of({**given, **changed})
 
 
-@click.command(cls=shared.Command)
-@shared.options("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
+@shared.command("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
     if given["embedding"] is None or given["wordlist"] is None:

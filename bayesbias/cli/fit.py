@@ -16,9 +16,17 @@ SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
 """Options of one set of vectors."""
 
 
-@click.command(cls=shared.Command)
-@shared.options(*shared.VECTORS, "model", "own.fit", *shared.COVARIATES, *shared.READING)
-@shared.options(*shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT)
+@shared.command(
+    *shared.VECTORS,
+    "model",
+    "own.fit",
+    *shared.COVARIATES,
+    *shared.READING,
+    *shared.SAMPLING,
+    *shared.VIEW,
+    "require",
+    *shared.OUTPUT,
+)
 def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     from bayesbias.inference.fitting import model_for
@@ -98,8 +106,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     return replace(result, provenance={**result.provenance, "contexts": given["contexts"]})
 
 
-@click.command(cls=shared.Command)
-@shared.options("seed", *shared.OUTPUT, seed=1)
+@shared.command("seed", *shared.OUTPUT, seed=1)
 def demo(seed: int, **given: Any) -> None:
     """Fit shipped vectors to a shipped word list."""
     if not given["as_json"]:

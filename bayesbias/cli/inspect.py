@@ -26,8 +26,7 @@ COLUMNS = (
 NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
-@click.command(cls=shared.Command)
-@shared.options("embedding", "own.describe", *shared.READING, "as_json")
+@shared.command("embedding", "own.describe", *shared.READING, "as_json")
 def describe(out: Path | None, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
@@ -101,9 +100,8 @@ def show(name: str, **given: Any) -> None:
     shared.tell(answer, spec.text.rstrip("\n"))
 
 
-@click.command(cls=shared.Command)
+@shared.command("own.report", *shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
 @click.argument("run", type=shared.PATH)
-@shared.options("own.report", *shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
 def report(run: Path, out: Path | None, **changed: Any) -> None:
     """Write one HTML page about a run.
 
@@ -120,9 +118,8 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
 
 
-@click.command(cls=shared.Command)
+@shared.command("as_json")
 @click.argument("runs", type=shared.PATH, metavar="RUN...", nargs=-1, required=True)
-@shared.options("as_json")
 @click.pass_context
 def verify(ctx: click.Context, runs: tuple[Path, ...], **given: Any) -> None:
     """Check the files of runs against their hashes."""

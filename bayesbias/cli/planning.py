@@ -42,9 +42,8 @@ COVERED = (
 )
 
 
-@click.command(cls=shared.Command)
+@shared.command("own.sweep", "workers", "dask", "resume", *shared.OUTPUT[2:])
 @click.argument("plan", type=shared.PATH, metavar="PLAN.toml")
-@shared.options("own.sweep", "workers", "dask", "resume", *shared.OUTPUT[2:])
 @click.pass_context
 def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
     """Fit every embedding, word list and model of a plan."""
@@ -57,9 +56,17 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
     ctx.exit(1 if len(result.failures) else 0)
 
 
-@click.command("sample-size", cls=shared.Command)
-@shared.options("own.sample-size", "seed", "engine", "workers", "dask", seed=0, engine="quick")
-@shared.options("prob", "as_json")
+@shared.command(
+    "own.sample-size",
+    "seed",
+    "engine",
+    "workers",
+    "dask",
+    "prob",
+    "as_json",
+    seed=0,
+    engine="quick",
+)
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
     if (given["width"] is None) == (given["reliability"] is None):
@@ -104,9 +111,18 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
 
 
-@click.command(cls=shared.Command)
-@shared.options("own.coverage", "seed", "engine", "workers", "dask", seed=0, engine="quick")
-@shared.options(*shared.READING, "prob", "as_json")
+@shared.command(
+    "own.coverage",
+    "seed",
+    "engine",
+    "workers",
+    "dask",
+    *shared.READING,
+    "prob",
+    "as_json",
+    seed=0,
+    engine="quick",
+)
 def coverage(fit: Path | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
     how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask", "methods")

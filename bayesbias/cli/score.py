@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import checks
@@ -25,9 +23,19 @@ OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob"
 ALPHA = 0.05
 
 
-@click.command(cls=shared.Command)
-@shared.options("embedding", "wordlist", "distances", "postprocess", "own.score")
-@shared.options("seed", "samples", "prob", *shared.READING, "detail", "as_json")
+@shared.command(
+    "embedding",
+    "wordlist",
+    "distances",
+    "postprocess",
+    "own.score",
+    "seed",
+    "samples",
+    "prob",
+    *shared.READING,
+    "detail",
+    "as_json",
+)
 def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     from bayesbias.output.text import wrapped
@@ -116,9 +124,17 @@ def _screen(
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more
 
 
-@click.command(cls=shared.Command)
-@shared.options("embedding", "own.wefat", "postprocess", *shared.READING, *shared.SAMPLING)
-@shared.options("samples", "prob", "require", *shared.OUTPUT)
+@shared.command(
+    "embedding",
+    "own.wefat",
+    "postprocess",
+    *shared.READING,
+    *shared.SAMPLING,
+    "samples",
+    "prob",
+    "require",
+    *shared.OUTPUT,
+)
 def wefat(sets: str, covariates: Path, covariate: str | None, **given: Any) -> None:
     """Relate associations to a number about words."""
     from bayesbias.tables.covariates import covariates_given

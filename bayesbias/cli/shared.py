@@ -162,6 +162,11 @@ def options(*names: str, **defaults: Any) -> Decorator:
     return add
 
 
+def command(*names: str, **defaults: Any) -> Decorator:
+    """Make a function a command with these options, as `options` adds them."""
+    return lambda function: click.command(cls=Command)(options(*names, **defaults)(function))
+
+
 def chosen(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the options of these names that have a value."""
     return {name: given[name] for name in names if given[name] is not None}

@@ -315,7 +315,7 @@ def check_folder(out: Path) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: checks.FilePath) -> Iterator[Path]:
     """Write a file whole or not at all: yield a temporary sibling, which is then renamed to `path`.
 
     Raises
@@ -350,7 +350,7 @@ def sha256_of(content: str | bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def sha256_file(path: str | os.PathLike[str]) -> str:
+def sha256_file(path: checks.FilePath) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with opened(Path(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -406,7 +406,7 @@ def list_names(kind: str, suffix: str = ".toml") -> list[str]:
 
 
 def find_toml(
-    name_or_path: str | os.PathLike[str], kind: str, noun: str, others: tuple[str, ...] = ()
+    name_or_path: checks.FilePath, kind: str, noun: str, others: tuple[str, ...] = ()
 ) -> Path:
     """Return the path of a shipped TOML file by its name, or of the user's own by its path."""
     endings = (".toml", *others)

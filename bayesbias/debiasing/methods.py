@@ -16,7 +16,6 @@ on B are used, never its basis vectors, so that their signs and order cannot mat
 
 import dataclasses
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,7 +124,7 @@ class Debiased:
 
 def hard_debias(
     embedding: Any,
-    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    wordlist: checks.FilePath | Mapping[str, Any] | WordList | None = None,
     *,
     sets: Iterable[Sequence[str]] | None = None,
     k: int | None = None,
@@ -263,7 +262,7 @@ def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -
 
 def soft_debias(
     embedding: Any,
-    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    wordlist: checks.FilePath | Mapping[str, Any] | WordList | None = None,
     *,
     lam: float = LAM,
     sets: Iterable[Sequence[str]] | None = None,
@@ -522,7 +521,7 @@ def _all_words(
             vectors=np.concatenate([vectors.vectors, extra.vectors]),
             composed=(*vectors.composed, *extra.composed),
         )
-    return vectors, matched_spellings(wanted, held)[0]
+    return vectors, matched_spellings(wanted, held)
 
 
 def _subspace(

@@ -66,7 +66,6 @@ class Embedding:
     vectors: np.ndarray
     provenance: dict[str, Any] = field(default_factory=dict)
     matched: dict[str, str] = field(default_factory=dict)
-    rules: dict[str, str] = field(default_factory=dict)
     composed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -218,11 +217,11 @@ def embedding_from_rows(
     """Choose among the rows read, check them, and say what is missing."""
     at, broken = rows.by_word()
     if asked is None:
-        spelt, rules = {word: word for word in at}, dict[str, str]()
+        spelt = {word: word for word in at}
         lost = [word for word in broken if word not in at]
     else:
-        spelt, rules = matched_spellings(asked, at)
-        lost = [word for word in matched_spellings(asked, set(broken))[0] if word not in spelt]
+        spelt = matched_spellings(asked, at)
+        lost = [word for word in matched_spellings(asked, set(broken)) if word not in spelt]
     if not spelt and not lost:
         if not asked:
             raise InputError("expected words, got none", where=where)
@@ -249,7 +248,7 @@ def embedding_from_rows(
     facts = {**facts, "count": rows.count}
     if several:
         facts["several_vectors"] = len(several)
-    return embedding_of(name, spelt, vectors, facts, asked, notes, rules=rules, composed=composed)
+    return embedding_of(name, spelt, vectors, facts, asked, notes, composed=composed)
 
 
 def none_found(
@@ -303,7 +302,7 @@ _NOT_WRITTEN = (
 )
 
 
-def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
+def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
     """Write an embedding in the format that the ending of the path names.
 
     Parameters

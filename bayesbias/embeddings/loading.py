@@ -48,7 +48,7 @@ def load_embedding(
     words: Iterable[str] | None = None,
     *,
     name: str | None = None,
-    vocab: str | os.PathLike[str] | None = None,
+    vocab: checks.FilePath | None = None,
     key: str | Sequence[str] | None = None,
     on_bad_lines: str = "skip",
     allow_pickle: bool = False,
@@ -141,7 +141,7 @@ def load_contexts(
     x: Any,
     words: Iterable[str] | None = None,
     *,
-    vocab: str | os.PathLike[str] | None = None,
+    vocab: checks.FilePath | None = None,
     key: str | Sequence[str] | None = None,
     on_bad_lines: str = "skip",
 ) -> dict[str, np.ndarray]:
@@ -177,7 +177,7 @@ def load_contexts(
     rows, _, facts = read_rows(x, asked, vocab, key, on_bad_lines == "error")
     at, _ = rows.by_word()
     matched = (
-        {word: word for word in at} if asked is None else spelling.matched_spellings(asked, at)[0]
+        {word: word for word in at} if asked is None else spelling.matched_spellings(asked, at)
     )
     if not matched:
         raise none_found(asked or [], facts["source"], keys=rows.sample)
@@ -194,7 +194,7 @@ def _asked(words: Iterable[str] | None) -> list[str] | None:
 def read_rows(
     x: Any,
     asked: list[str] | None,
-    vocab: str | os.PathLike[str] | None = None,
+    vocab: checks.FilePath | None = None,
     key: str | Sequence[str] | None = None,
     strict: bool = False,
     allow_pickle: bool = False,
@@ -246,7 +246,7 @@ def read_rows(
     return rows, short, facts
 
 
-def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
+def _file_of(x: checks.FilePath, progress: bool | None) -> Path:
     """Return the file of a path, a folder or a gensim-data name."""
     text = checks.path(x, "x", "a name, or the path of a file of vectors")
     path = Path(text).expanduser()
@@ -356,7 +356,7 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         return _from_open(x.lookup, asked, name or x.name)
     if asked is None:
         return x
-    chosen, rules = spelling.matched_spellings(asked, set(x.words))
+    chosen = spelling.matched_spellings(asked, set(x.words))
     if not chosen:
         raise none_found(asked, f"embedding {x.name!r}", keys=x.words[:1000])
     return embedding_of(
@@ -366,11 +366,6 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         x.provenance,
         asked,
         (note for note in x.notes if not note.endswith("share its vector")),
-        rules={
-            w: rules.get(w) or x.rules[held]
-            for w, held in chosen.items()
-            if w in rules or held in x.rules
-        },
         composed=tuple(word for word, held in chosen.items() if held in x.composed),
     )
 
@@ -433,7 +428,7 @@ def ranks_of(
     about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
     places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
     known = {word: place for word, place in places_of if place}
-    matched, _ = spelling.matched_spellings(words, known)
+    matched = spelling.matched_spellings(words, known)
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]
     if len(spelt) >= _LEAST and spelt in (sorted(spelt), sorted(spelt, reverse=True)):

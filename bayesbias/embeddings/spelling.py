@@ -8,21 +8,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 __all__ = ["CASES", "SEPARATORS"]
 
-CASES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("as given", lambda word: word),
-    ("lower case", str.lower),
-    ("Capitalised", str.capitalize),
-    ("Title Case", lambda word: re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), word)),
-    ("UPPER CASE", str.upper),
+CASES: tuple[Callable[[str], str], ...] = (
+    str,
+    str.lower,
+    str.capitalize,
+    lambda word: re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), word),
+    str.upper,
 )
 """Spellings of a word that are tried, in this order; the first one found is used and recorded."""
-SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("", lambda word: word),
-    ("spaces as underscores", lambda word: word.replace(" ", "_")),
-    ("underscores as spaces", lambda word: word.replace("_", " ")),
-    ("hyphens as underscores", lambda word: word.replace("-", "_")),
-    ("hyphens as spaces", lambda word: word.replace("-", " ")),
-    ("spaces and underscores as hyphens", lambda word: re.sub("[ _]", "-", word)),
+SEPARATORS: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda word: word.replace(" ", "_"),
+    lambda word: word.replace("_", " "),
+    lambda word: word.replace("-", "_"),
+    lambda word: word.replace("-", " "),
+    lambda word: re.sub("[ _]", "-", word),
 )
 """Ways to write a phrase, in the order tried.
 
@@ -31,35 +31,18 @@ Every entry of `CASES` for the first, then for the second...
 
 
 @functools.lru_cache(maxsize=100_000)
-def spellings_of(word: str) -> dict[str, str]:
-    """Return the spellings of a word in order, each with its rule."""
-    out: dict[str, str] = {word: "as given"}
-    for way, rewrite in SEPARATORS:
-        phrase = rewrite(word)
-        if way and phrase == word:
-            continue
-        for case, recase in CASES:
-            out.setdefault(recase(phrase), f"{way}, {case}" if way else case)
+def spellings_of(word: str) -> tuple[str, ...]:
+    """Return the spellings of a word in order."""
+    out = [recase(rewrite(word)) for rewrite in SEPARATORS for recase in CASES]
     if not word.isascii():  # letters with marks are written as one character or as two
-        for spelling, rule in list(out.items()):
-            composed, apart = (unicodedata.normalize(f, spelling) for f in ("NFC", "NFD"))
-            out.setdefault(composed, f"{rule}, composed letters")
-            out.setdefault(apart, f"{rule}, letters and marks apart")
-    return out
+        out += [unicodedata.normalize(form, each) for each in out for form in ("NFC", "NFD")]
+    return tuple(dict.fromkeys(out))
 
 
-def matched_spellings(
-    asked: Iterable[str], known: Collection[str]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the word of the source for each word asked, and its rule."""
-    matched, rules = {}, {}
-    for word in asked:
-        spelling, rule = next((s for s in spellings_of(word).items() if s[0] in known), ("", ""))
-        if spelling:
-            matched[word] = spelling
-        if rule and spelling != word:
-            rules[word] = rule
-    return matched, rules
+def matched_spellings(asked: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Return the word of the source for each word asked that it holds in some spelling."""
+    found = ((word, next((s for s in spellings_of(word) if s in known), "")) for word in asked)
+    return {word: spelling for word, spelling in found if spelling}
 
 
 def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
@@ -76,7 +59,7 @@ def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
 
 def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
     """Return the asked words that a source holds in no spelling."""
-    matched, _ = matched_spellings(asked, known)
+    matched = matched_spellings(asked, known)
     return [word for word in asked if word not in matched]
 
 

@@ -143,7 +143,6 @@ class StaticModel:
             {**self.facts, "count": len(self.rows)},
             asked,
             notes,
-            rules={w: "as the tokenizer normalizes it" for w in spelt if spelt[w] != w},
             composed=tuple(word for word, held in ids.items() if len(held) > 1),
             lookup=self.embedding,
         )

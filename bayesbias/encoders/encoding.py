@@ -4,7 +4,6 @@ The cache is one SQLite file. Each batch is one transaction, so that a kill lose
 """
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,11 +25,11 @@ _SAME = 0.01  # share of its length that a vector may move between two runs of o
 
 
 def encode(
-    encoder: Encoder | Callable[..., Any] | str | os.PathLike[str],
+    encoder: Encoder | Callable[..., Any] | checks.FilePath,
     sentences: Iterable[str],
     *,
     batch_size: int | None = None,
-    cache: bool | str | os.PathLike[str] = True,
+    cache: bool | checks.FilePath = True,
     progress: bool | None = None,
 ) -> np.ndarray:
     """Encode sentences in batches, and keep finished batches on the disk.
@@ -207,7 +206,7 @@ class _Cache:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
 
-def _cache_of(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> _Cache | None:
+def _cache_of(encoder: Encoder, cache: bool | checks.FilePath) -> _Cache | None:
     fingerprint = getattr(encoder, "fingerprint", None)
     if cache is False or (cache is True and fingerprint is None):
         return None

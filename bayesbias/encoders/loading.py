@@ -34,7 +34,7 @@ _VALID = (
 
 
 def load_encoder(
-    spec: Encoder | Callable[..., Any] | str | os.PathLike[str],
+    spec: Encoder | Callable[..., Any] | checks.FilePath,
     *,
     name: str | None = None,
     version: str | None = None,

@@ -44,7 +44,7 @@ def _pooled(torch: Any, pooling: str, hidden: Any, seen: Any) -> Any:
 
 
 def sentence_transformers_encoder(
-    model: str | os.PathLike[str],
+    model: checks.FilePath,
     *,
     max_length: int | None = None,
     device: str | None = None,
@@ -130,7 +130,7 @@ def sentence_transformers_encoder(
 
 
 def transformers_encoder(
-    model: str | os.PathLike[str],
+    model: checks.FilePath,
     *,
     pooling: str = "mean",
     layer: int = -1,
@@ -329,7 +329,7 @@ def _import_libraries(wanted: str) -> tuple[Any, Any]:
     return torch, library
 
 
-def _folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
+def _folder_or_hub_name(model: checks.FilePath) -> tuple[str, bool]:
     """Return the model's folder, or its name on the hub, and whether it is a folder."""
     text = os.fspath(model)
     path = Path(os.path.expanduser(text))

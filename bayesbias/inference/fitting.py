@@ -39,7 +39,7 @@ _ASKED = "asked for"  # why a fit is not collapsed
 _LEAST_SPREAD = 1e-7
 
 
-def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
+def build(model: checks.FilePath | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
     """Return the model as plain PyMC, pair by pair, as the TOML file states it.
 
     Effects are non-centered: their mean plus their standard deviation times a standard normal, so
@@ -98,7 +98,7 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
 
 def fit(
     table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    model: str | os.PathLike[str] | ModelSpec | None = None,
+    model: checks.FilePath | ModelSpec | None = None,
     *,
     draws: int = 1000,
     tune: int = 1000,
@@ -324,7 +324,7 @@ def _provenance_of(
     return out
 
 
-def load_fit(path: str | os.PathLike[str]) -> BiasFit:
+def load_fit(path: checks.FilePath) -> BiasFit:
     """Read a fit that `BiasFit.save` wrote.
 
     Raises

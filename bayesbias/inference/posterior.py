@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -562,7 +561,7 @@ class BiasFit(sections.Result):
         draws.name = table
         return draws
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: checks.FilePath) -> None:
         """Write one netCDF file, whole or not at all.
 
         `load_fit` makes pointwise values and effects again.

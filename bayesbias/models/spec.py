@@ -29,7 +29,6 @@ True
 """
 GROUPS_MODEL = "groups"
 """The same where attribute sets belong to no class."""
-_LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
@@ -230,7 +229,7 @@ def list_models() -> list[str]:
     return list_names("models")
 
 
-def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
+def load_model(model: checks.FilePath | ModelSpec) -> ModelSpec:
     """Read a model by its shipped name or from the user's own TOML file.
 
     Parameters
@@ -376,9 +375,7 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
 def _argument(value: Any, positive: bool, at: str) -> float | str:
     if isinstance(value, str):
         return value
-    what = f"a finite number up to {_LARGEST:g} or the name of a parameter"
-    _expect(checks.is_number(value) and abs(value) <= _LARGEST, what, at, value)
-    return checks.positive(value, at) if positive else float(value)
+    return checks.positive(value, at) if positive else checks.finite(value, at)
 
 
 def _check_graph(spec: ModelSpec, where: str) -> None:

@@ -3,7 +3,6 @@
 With slopes on a covariate, or without terms of which a table says nothing.
 """
 
-import os
 import re
 import tomllib
 from collections.abc import Collection, Sequence
@@ -41,7 +40,7 @@ _LEAST = 3  # labels that a slope scatters over
 
 
 def slopes_for(
-    model: str | os.PathLike[str] | ModelSpec,
+    model: checks.FilePath | ModelSpec,
     table: pd.DataFrame | Any,
     covariate: str,
     by: str | Sequence[str | Sequence[str]] | None = None,
@@ -128,7 +127,7 @@ def _varies(frame: pd.DataFrame, covariate: str, columns: Sequence[str]) -> bool
 
 
 def with_slopes(
-    model: str | os.PathLike[str] | ModelSpec,
+    model: checks.FilePath | ModelSpec,
     covariate: str,
     by: str | Sequence[str | Sequence[str]] | None = None,
     *,

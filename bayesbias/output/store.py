@@ -75,7 +75,7 @@ def as_run(given: Any) -> Run:
 
 def save_run(
     result: Any,
-    folder: str | os.PathLike[str],
+    folder: checks.FilePath,
     *,
     view: View | None = None,
     command: Sequence[str] | None = None,
@@ -232,7 +232,7 @@ def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
         os.replace(new / name, target / name)
 
 
-def load_run(folder: str | os.PathLike[str]) -> Run:
+def load_run(folder: checks.FilePath) -> Run:
     """Read a result from a folder that `save_run` or ``--out`` wrote.
 
     Parameters
@@ -282,7 +282,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     )
 
 
-def verify_run(folder: str | os.PathLike[str]) -> dict[str, str]:
+def verify_run(folder: checks.FilePath) -> dict[str, str]:
     """Compare every file of a run with its hash.
 
     Parameters

@@ -321,7 +321,7 @@ def plot_ranking(
     mean = f"{forests.mean_and_interval(prob)} of the gap"
     ax = forests.forest(
         ax,
-        {"": [(name, name) for name in rows["key"]]},
+        forests.ungrouped(rows["key"]),
         [
             forests.Series(rows[mask], color, width=2.4, size=7)
             for mask, color in ((gray, FAINT), (~gray, COLOR["associated"]))
@@ -448,7 +448,7 @@ def _square_scatter(
     pad = 0.03 * (high - low) or 0.1
     present = [c for c in connections if any((t["connection"] == c).any() for t in tables)]
     for ax, table in zip(axes, tables, strict=True):
-        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=3, label="_unchanged")
+        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=3)
         for which in reversed(present):
             own, many = table[table["connection"] == which], which in _POINTS
             area, alpha = _POINTS.get(which, (16, 0.85))

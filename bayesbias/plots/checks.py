@@ -94,7 +94,6 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
             linewidth=0.5,
             alpha=0.45,
             zorder=2,
-            label="_replicated",
         )
         ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
         style.write_aside(ax, row, f"{mine.sum():,} pairs")

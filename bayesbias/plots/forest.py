@@ -58,6 +58,11 @@ def grouped(rows: Iterable[tuple[str, Hashable, str]]) -> Groups:
     return groups
 
 
+def ungrouped(keys: Iterable[Any]) -> Groups:
+    """Return rows under no heading, each called by its key."""
+    return {"": [(key, str(key)) for key in keys]}
+
+
 def rows_in(groups: Groups) -> float:
     """Return the height of groups in rows."""
     return sum(len(members) + HEAD * bool(name) for name, members in groups.items())
@@ -257,13 +262,18 @@ def draw_rows(
         ax.axvspan(-rope, rope, color=style.ROPE_GRAY, linewidth=0, zorder=0.6, label="_rope")
     if zero is not None:
         dots = style.DOTTED if zero else "-"
-        ax.axvline(zero, color=INK, zorder=0.7, label="_zero", linestyle=dots, linewidth=0.8)
+        ax.axvline(zero, color=INK, zorder=0.7, linestyle=dots, linewidth=0.8)
     style.show_x(ax)
     for column in beside:
         aside: dict[str, Any] = {"shift": column.shift, "color": column.color, "ha": column.ha}
         for key, text in column.texts.items():
             style.write_aside(ax, rows[key], text, min(8.0, 0.75 * points), **aside)
         style.write_aside(ax, None, column.title, 7.5, **aside)
+    figure = ax.get_figure(root=True)
+    if beside and figure.get_layout_engine() is None:  # else columns would run into a neighbor
+        place, over = ax.get_position(), ax.get_tightbbox().x1 - ax.bbox.x1
+        width = max(place.width / 2, place.width - over / figure.bbox.width)
+        ax.set_position([place.x0, place.y0, width, place.height])
     return rows
 
 
@@ -377,7 +387,7 @@ def plot_connections(
     handle = style.line_handle(INK, said, "o", linewidth=2.4, markersize=6)
     return forest(
         ax,
-        {"": [(key, key) for key in frame["key"]]},
+        ungrouped(frame["key"]),
         series,
         height=1.35 + 0.42 * len(frame),
         zero=1.0 if distance else None,

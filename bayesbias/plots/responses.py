@@ -98,7 +98,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
         )
     return forests.forest(
         ax,
-        {"": [(key, str(key)) for key in order]},
+        forests.ungrouped(order),
         series,
         zero=0.0 if paired else None,
         title=f"{'Differences' if paired else 'Each group'} by {result.breakdown}",
@@ -143,7 +143,7 @@ def plot_response_templates(
     legend = what.get("new_words") or what.get("listed_words", "mean")
     return forests.forest(
         ax,
-        {"": [(key, str(key)) for key in own["key"]]},
+        forests.ungrouped(own["key"]),
         [forests.Series(own, forests.POPULATION, legend=legend)],
         rope=result.rope,
         title=f"{with_minus(first['contrast'])} by {shown}",
@@ -183,11 +183,10 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     """
     frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
-    groups: dict[str, list[tuple[Any, str]]] = {}
-    for row in frame.drop_duplicates("key").itertuples():
-        groups.setdefault(with_minus(str(row.contrast)), []).append(
-            (row.key, with_minus(str(row.model)) or "model")
-        )
+    groups = forests.grouped(
+        (with_minus(row.contrast), row.key, with_minus(row.model) or "model")
+        for row in frame.drop_duplicates("key").itertuples()
+    )
     what = result.estimands
     new, these = (frame[frame["estimand"] == own] for own in ("population", "listed_words"))
     look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_listed"}
@@ -399,7 +398,7 @@ def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None =
     axes = _panels(ax, n, 6.2)
     for name, panel in zip(names, axes, strict=True):
         own = means[means["classifier"] == name]
-        panel.plot(ends, ends, color=INK, linewidth=0.8, zorder=1, label="_alike")
+        panel.plot(ends, ends, color=INK, linewidth=0.8, zorder=1)
         panel.plot(own["p_male"], own["p_female"], _MARK, zorder=3, label="_professions", **_POINTS)
         panel.set(xlim=ends, ylim=ends, box_aspect=1)
         panel.set_anchor("S")

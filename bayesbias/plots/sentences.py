@@ -225,7 +225,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     prob = forests.mean_and_interval(result.provenance["prob"])
     ax = forests.forest(
         ax,
-        {"": [(title, title) for title in titles]},
+        forests.ungrouped(titles),
         series,
         roomy=0.42,
         tight=0.26,
@@ -294,12 +294,11 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
         color=blue,
         alpha=0.22,
         linewidth=0,
-        label="_band",
     )
     ax.plot(along, line["line"], color=blue, linewidth=1.4, zorder=2, label="_line")
     dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (5, 3))}
-    ax.plot(along, line[["hpdi_low", "hpdi_high"]], color=blue, zorder=1, label="_new", **dashed)
-    ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    ax.plot(along, line[["hpdi_low", "hpdi_high"]], color=blue, zorder=1, **dashed)
+    ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0)
     off = frame["off_line"].to_numpy(dtype=bool)
     look = {"fmt": "o", "markersize": 4.5, "color": orange, "ecolor": FAINT, "elinewidth": 0.7}
     for chosen, face, label in ((~off, "white", "_on"), (off, orange, "_off")):
@@ -382,7 +381,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     ]
     ax = forests.forest(
         ax,
-        {"": [(name, name) for name in frame["key"]]},
+        forests.ungrouped(frame["key"]),
         series,
         height=2.3,
         beside=[forests.Beside(forests.by_key(frame, lambda row: style.estimate(row, 2)))],

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import io
 import math
-import os
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -175,7 +174,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     return inner
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
+def save_figure(figure: Figure, path: checks.FilePath) -> Path:
     """Write a figure to a file, atomically and with reproducible bytes.
 
     Parameters

@@ -184,7 +184,7 @@ def plot_cosines(
         ax.plot([mean], [0], color=look["color"], marker=2, markersize=9, clip_on=False)
         shares = np.cumsum(shape.histogram) / total
         shown += [*middles[np.searchsorted(shares, (0.0005, 0.9995))]]
-    ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
+    ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0)
     ax.set_xlim(min(shown) - 0.02, max(shown) + 0.02)
     ax.set_ylim(0, None)
     ax.set_xlabel("cosine of a pair of words")
@@ -237,10 +237,10 @@ def plot_dimensions(
         if shape.words.share_top is not None and shape.mean_cosine > 0.01:
             top, color = len(shape.words.dimensions), look["color"]
             at = (top, carried[top - 1])
-            ax.plot(*at, "o", color=color, label="_top")
+            ax.plot(*at, "o", color=color)
             text = f"{shape.words.share_top:.0%} of it in {top}"
             ax.annotate(text, at, (7, -11), color=color, textcoords="offset points")
-    ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
+    ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel("leading dimensions")

@@ -441,7 +441,7 @@ def rnsb(
     """
     from scipy.special import softmax
 
-    shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
+    shrinkage = checks.positive(shrinkage, "shrinkage")
     listed = load_wordlist(wordlist, controls="none")
     shared = [] if any(c.attributes for c in listed.classes) else list(listed.attribute_sets)
     if len(shared) > 2:

@@ -139,7 +139,7 @@ def settings_of(
     return {"prob": checks.probability(prob), **sampling}
 
 
-def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
+def checked_methods(methods: Sequence[checks.FilePath]) -> list[str]:
     """Return methods, each once; every one is a model, or one of those that need none."""
     known = [*list_models(), *WITHOUT_MODEL]
     names = [str(method) for method in checks.several(methods, "methods")]
@@ -371,7 +371,7 @@ def analyse_tables(
     pairs : DataFrame, optional
         The pairs of every table, where all have the same.
     """
-    checks.count(tables, "tables", most=checks.MOST_TABLES)
+    checks.count(tables, "tables")
     batch = max(_BATCH, tables // _BATCHES)
     counts = {first: min(batch, tables - first) for first in range(0, tables, batch)}
     done: dict[int, list[dict[str, Any]]] = {}

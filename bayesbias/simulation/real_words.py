@@ -7,7 +7,6 @@ tables have the spread that a model assumes, real words have their own.
 
 import functools
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +45,7 @@ _DRAWN_FOR_FLAWLESS = 4000
 
 def coverage_on_pools(
     vectors: Any,
-    pools: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    pools: checks.FilePath | Mapping[str, Any] | WordList | None = None,
     *,
     words: int | Sequence[int] = 8,
     attributes: int | Sequence[int] = 8,

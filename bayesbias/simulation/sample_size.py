@@ -100,7 +100,7 @@ def sample_size(
 
     scenario = Scenario.for_claims() if scenario is None else scenario
     checks.positive(width, "width")
-    checks.count(check, "check", 0, checks.MOST_TABLES)
+    checks.count(check, "check", 0)
     settings = coverage.settings_of(prob, engine=engine)
     sds = _known_sds(scenario)
     keys = {f"{key[1]}: {key[2]}" if scenario.sets else key[2]: key for key in sds}

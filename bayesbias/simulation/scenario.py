@@ -108,9 +108,8 @@ class Scenario:
             if len(numbers) != n:
                 raise InputError(f"expected {n} numbers", where=name, found=len(numbers))
             object.__setattr__(self, name, numbers)
-        controls = checks.count(self.human, "human", 0) + checks.count(self.neutral, "neutral", 0)
-        pairs = sum(self.words) * (sum(self.attributes) + controls)
-        checks.count(pairs, "pairs of a simulated table", most=checks.MOST_PAIRS)
+        for kind in CONTROLS:
+            checks.count(getattr(self, kind), kind, 0)
 
     @cached_property
     def frame(self) -> pd.DataFrame:

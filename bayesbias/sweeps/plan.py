@@ -112,7 +112,7 @@ class SweepPlan:
         return sources * len(self.models) * len(self.seeds)
 
 
-def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> SweepPlan:
+def load_plan(plan: checks.FilePath | Mapping[str, Any] | SweepPlan) -> SweepPlan:
     """Read and check the plan of a sweep.
 
     A plan is a TOML file::

@@ -9,7 +9,6 @@ import dataclasses
 import io
 import itertools
 import json
-import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -44,8 +43,8 @@ type _Made = tuple[PairTable, list[SweepCell]]
 
 
 def run_sweep(
-    plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan,
-    out: str | os.PathLike[str],
+    plan: checks.FilePath | Mapping[str, Any] | SweepPlan,
+    out: checks.FilePath,
     *,
     workers: int | None = None,
     dask: str | None = None,

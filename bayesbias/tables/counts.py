@@ -157,7 +157,7 @@ def load_counts(
         counts, where, digest = _counted(source, asked)
         if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
             raise InputError(f"expected counts of zero or more, got {below[0]}", where=where)
-        spellings, _ = matched_spellings(asked, {word for word, n in counts.items() if n > 0})
+        spellings = matched_spellings(asked, {word for word, n in counts.items() if n > 0})
         logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
         matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
     if not logs:

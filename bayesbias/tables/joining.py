@@ -5,7 +5,6 @@ everything, cancels.
 """
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +25,8 @@ JOINED = ("original", "debiased", "change")
 
 
 def join_pairs(
-    original: PairTable | pd.DataFrame | str | os.PathLike[str],
-    debiased: PairTable | pd.DataFrame | str | os.PathLike[str],
+    original: PairTable | pd.DataFrame | checks.FilePath,
+    debiased: PairTable | pd.DataFrame | checks.FilePath,
     name: str = "debiased",
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Join two tables of distances pair by pair.

@@ -19,14 +19,12 @@ def test_spellings_in_the_stated_order(tmp_path):
         assert e.vectors[0, 0] == first
         if first:
             assert e.matched == {"new york City": order[first]}
-    assert e.rules == {"new york City": "spaces and underscores as hyphens, lower case"}
 
 
 def test_an_exact_word_is_not_replaced_and_shared_vectors_are_noted(tmp_path):
     path = text_file(tmp_path / "a.txt", [("Bill", [1, 2]), ("bill", [3, 4]), ("us", [5, 6])])
     e = load_embedding(path, ["Bill", "bill", "US", "us", "Us"])
     assert e.matched == {"US": "us", "Us": "us"}
-    assert e.rules == {"US": "lower case", "Us": "lower case"}
     assert e["Bill"].tolist() == [1, 2]
     assert e.notes == ("'US' and 'us' and 'Us' are one word here ('us') and share its vector",)
 

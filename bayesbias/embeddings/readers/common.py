@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bayesbias.core import checks, files
+from bayesbias.core import files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
 
@@ -136,7 +136,7 @@ class Rows:
         """Return the rows of each word, and words whose vector is unusable."""
         with np.errstate(all="ignore"):
             sums = np.abs(self.vectors).sum(axis=1, dtype=np.float64)
-        whole = (sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)
+        whole = np.isfinite(sums) & (sums > 0)
         at: dict[str, list[int]] = {}
         for row in np.flatnonzero(whole).tolist():
             at.setdefault(self.words[row], []).append(row)

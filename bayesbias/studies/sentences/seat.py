@@ -274,7 +274,7 @@ def seat(
     [['weat6', 8, 'exact'], ['sent-weat6', 64, 'bounds']]
     """
     chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders)
-    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
+    checks.count(samples, "samples")
     checks.sampling(draws, tune, chains)
     prob = checks.probability(prob)
     seed = checks.seed_or_new(seed)
