@@ -22,8 +22,6 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file
 from bayesbias.core.packages import needed
 
-__all__ = ["Classifier", "load_classifier"]
-
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 _POSITIVE = ("positive", "pos")

@@ -28,13 +28,6 @@ from bayesbias.core.formatting import in_one_line, number_of
 from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
-__all__ = [
-    "Predictions",
-    "list_predictions",
-    "load_predictions",
-    "score_sentences",
-]
-
 _PROBABILITY = ("probability", "positive", "score")  # names of the column
 _LITTLE = 0.5  # share of the training text whose words have vectors
 # Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.

@@ -28,8 +28,6 @@ from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 
-__all__ = ["read_labelled", "train_bilstm", "train_bow"]
-
 
 def read_labelled(path: checks.FilePath) -> tuple[list[str], npt.NDArray[np.int64]]:
     r"""Read sentences with labels 0 (negative) and 1 (positive) from a tab-separated file.

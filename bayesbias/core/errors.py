@@ -8,8 +8,6 @@ from pathlib import Path
 
 from bayesbias.core.formatting import literal, some
 
-__all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
-
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
 _SHOWN = 100  # characters of what was found

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 from bayesbias.core.errors import BayesbiasError
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
-__all__ = ["Column", "Interpretation", "Section", "Study"]
-
 
 @dataclass(frozen=True)
 class Column:

@@ -33,8 +33,6 @@ from bayesbias.embeddings.spelling import matched_spellings
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
-__all__ = ["LAM", "Debiased", "hard_debias", "soft_debias"]
-
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""

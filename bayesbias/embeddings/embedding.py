@@ -19,8 +19,6 @@ from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
-__all__ = ["Embedding", "save_embedding"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:

@@ -26,8 +26,6 @@ from bayesbias.embeddings.readers.common import Reading, Rows
 from bayesbias.embeddings.readers.tables import numbers, rows_of_matrix, stacked, words_and_vectors
 from bayesbias.embeddings.static import list_embeddings, static_model
 
-__all__ = ["load_contexts", "load_embedding", "ranks_of"]
-
 GENSIM_DATA = (
     *("conceptnet-numberbatch-17-06-300", "fasttext-wiki-news-subwords-300"),
     *(f"glove-twitter-{d}" for d in (25, 50, 100, 200)),

@@ -17,8 +17,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 
-__all__ = ["POSTPROCESSINGS", "postprocess"]
-
 POSTPROCESSINGS = ("center", "standardize", "abtt")
 _LEAST = 10  # vectors from which a centre is taken
 

@@ -22,8 +22,6 @@ from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.listfile import load_controls
 
-__all__ = ["Cosines", "VectorShape", "describe_vectors"]
-
 Array = npt.NDArray[np.float64]
 _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs

@@ -6,8 +6,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-__all__ = ["CASES", "SEPARATORS"]
-
 CASES: tuple[Callable[[str], str], ...] = (
     str,
     str.lower,

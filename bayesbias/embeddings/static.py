@@ -19,8 +19,6 @@ from bayesbias.core.files import data_dir, guarded, read_toml, sha256_file
 from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding, embedding_of
 
-__all__ = ["list_embeddings", "static_vectors"]
-
 STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped
 STATIC_EMBEDDING = "minilm-static"
 _TOKEN_VECTORS = ("embeddings", "embedding.weight", "embeddings.weight")

@@ -22,8 +22,6 @@ from bayesbias.embeddings.readers import short_name
 from bayesbias.embeddings.static import static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
-__all__ = ["cbow_encoder", "static_encoder", "vectors_encoder"]
-
 STATIC_ENCODER = "minilm-static"
 
 

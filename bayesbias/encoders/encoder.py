@@ -14,8 +14,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_of
 
-__all__ = ["Encoder", "describe_encoder", "function_encoder"]
-
 BATCH_SIZE = 32
 
 

@@ -19,8 +19,6 @@ from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
 from bayesbias.encoders.loading import load_encoder
 
-__all__ = ["encode"]
-
 _SAME = 0.01  # share of its length that a vector may move between two runs of one encoder
 
 

@@ -19,8 +19,6 @@ from bayesbias.encoders.averages import (
 from bayesbias.encoders.encoder import Encoder, function_encoder
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder
 
-__all__ = ["load_encoder"]
-
 VECTOR_FILES = (".npz", ".h5", ".hdf5", ".parquet", ".csv", ".json", ".jsonl")
 _MAKERS: dict[str, Callable[..., Encoder]] = {
     "cbow": cbow_encoder,

@@ -21,8 +21,6 @@ from bayesbias.core.files import sha256_file
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 
-__all__ = ["sentence_transformers_encoder", "transformers_encoder"]
-
 _UNBOUNDED = 10**6
 """Tokenizers that know no limit state a very large one."""
 

@@ -21,8 +21,6 @@ from bayesbias.models.spec import ModelSpec, load_model
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_models", "loo"]
-
 _PREDICTIVE = 200  # draws of posterior and prior that become new outcomes
 _TABLES = 50  # replicated for a check
 _MOST_REPLICATED = 20_000_000  # rows in all tables

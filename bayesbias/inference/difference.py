@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["Difference", "difference"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference:

@@ -35,8 +35,6 @@ from bayesbias.inference.linear import Fresh, Linear, Quantities, joined, weight
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
-__all__ = ["CONTRASTS", "ESTIMANDS"]
-
 CONTRASTS = (
     ("associated", "different"),
     ("associated", "human"),

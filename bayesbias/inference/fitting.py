@@ -33,8 +33,6 @@ from bayesbias.wordlists.wordlist import SHARED
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["build", "fit", "load_fit"]
-
 _ASKED = "asked for"  # why a fit is not collapsed
 _LEAST_SPREAD = 1e-7
 

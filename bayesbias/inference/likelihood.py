@@ -50,8 +50,6 @@ from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.models.design import Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
 
-__all__ = ["Collapsed", "NotCollapsible", "collapse"]
-
 # Cost of one evaluation is the sum of the cubes of the components' sizes; at this bound it is some
 # 20 ms, where sampling the pairs themselves is no slower.
 MOST_CUBES = 3e7

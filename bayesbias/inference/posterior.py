@@ -35,8 +35,6 @@ from bayesbias.models.spec import BETWEEN, ModelSpec
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["BiasFit"]
-
 _MOST_SHOWN = 5  # rows where a fit is printed
 _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwhile
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["LEFT_OUT", "MEASURES", "Components", "score_components"]
-
 MEASURES: Mapping[str, tuple[str, ...]] = {
     "word": ("relative", "absolute", "against_zero"),
     "class": ("against_zero",),

@@ -28,8 +28,6 @@ from bayesbias.models.design import Design
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Engine"]
-
 ENGINES = ("nuts", "quick")
 MOST_PARETO_K = 0.7
 _ROUNDS = 5

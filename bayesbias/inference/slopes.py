@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["contrasts_at"]
-
 
 def contrasts_at(
     fit: BiasFit,

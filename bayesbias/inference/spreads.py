@@ -32,8 +32,6 @@ from bayesbias.models.spec import ModelSpec
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["total_sd"]
-
 _YARDSTICK = "neutral"
 
 

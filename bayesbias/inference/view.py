@@ -13,8 +13,6 @@ from bayesbias.core.checks import ROPE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PROB", "ROPE", "STANDARD_ROPE", "View"]
-
 PROB = 0.89
 """The default probability of an HPDI: the convention of the papers."""
 STANDARD_ROPE = 0.1

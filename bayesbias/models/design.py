@@ -21,8 +21,6 @@ from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
-__all__ = ["Design"]
-
 
 @dataclass(frozen=True, eq=False)
 class Design:

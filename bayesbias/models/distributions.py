@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DISTRIBUTIONS"]
-
 
 @dataclass(frozen=True)
 class Distribution:

@@ -15,8 +15,6 @@ from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, r
 from bayesbias.core.formatting import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 
-__all__ = ["DEFAULT_MODEL", "ModelSpec", "Parameter", "list_models", "load_model"]
-
 SCHEMA = 1
 DEFAULT_MODEL = "default"
 """The shipped model that fits distances where none is named.

@@ -18,8 +18,6 @@ from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
 
-__all__ = ["slopes_for", "trimmed", "with_slopes"]
-
 SLOPE_SD = 0.1
 """Prior sd of a slope on distances, for one standard deviation of the covariate.
 

@@ -28,8 +28,6 @@ from bayesbias.output.store import as_run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_report"]
-
 LONG = 24  # characters from which on a cell may break into lines
 DISTANCES = (
     (

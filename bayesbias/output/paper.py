@@ -15,8 +15,6 @@ from bayesbias.output.store import as_run
 from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["latex_table", "methods_paragraph"]
-
 PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"

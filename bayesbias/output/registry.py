@@ -9,8 +9,6 @@ from bayesbias.core.sections import Interpretation, Study
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.studies.common import misfit_warnings
 
-__all__ = ["interpret"]
-
 # The attribute `study` of a result's class names one of these; its module holds `STUDY`.
 STUDIES = {
     "association": "bayesbias.studies.association.sections",

@@ -31,8 +31,6 @@ from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 
-__all__ = ["Run", "load_run", "save_run", "verify_run"]
-
 MANIFEST = "run.json"
 PAYLOAD = "result.json"
 SCHEMA = 2

@@ -15,8 +15,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS
 
-__all__ = ["plot_changes", "plot_controls", "plot_corpora", "plot_ranking", "plot_raw_pairs"]
-
 # Area and opacity of a point: there are ten times as many neutral pairs as others.
 _POINTS = {"human": (9, 0.6), "neutral": (5, 0.3)}
 _HEADS = {

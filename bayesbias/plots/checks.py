@@ -23,8 +23,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
-__all__ = ["plot_ppc", "plot_priors"]
-
 REPLICATED = "#9A9A9A"
 _PRIOR_DRAWS = 6000
 _POSTERIOR = "posterior of the difference"

@@ -19,16 +19,6 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 
-__all__ = [
-    "plot_connections",
-    "plot_contrasts",
-    "plot_frequencies",
-    "plot_frequency_contrasts",
-    "plot_replicates",
-    "plot_slopes",
-    "plot_sweep",
-]
-
 HEAD = 0.75  # height of a heading, in rows
 DISTANCE = "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"
 PROBABILITY = partial(format_value, kind="probability")

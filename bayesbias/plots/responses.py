@@ -20,16 +20,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
 
-__all__ = [
-    "plot_earnings",
-    "plot_genders",
-    "plot_noun_pairs",
-    "plot_professions",
-    "plot_response_items",
-    "plot_response_models",
-    "plot_response_templates",
-]
-
 _MOST = 30  # rows
 _SCALES = {
     "probability": "probability",

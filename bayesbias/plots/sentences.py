@@ -15,8 +15,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests
 
-__all__ = ["plot_correlations", "plot_covariate", "plot_seat", "plot_seat_contrasts"]
-
 # One hue from light to dark: not significant, alone, after Holm's correction; then what was not
 # run.
 _SHADES = ("#FFFFFF", "#A6CBE3", "#0B5A92", "#EFEFEF")

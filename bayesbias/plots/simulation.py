@@ -13,8 +13,6 @@ from bayesbias.plots import style
 from bayesbias.plots.forest import lanes
 from bayesbias.plots.style import COLOR, HATCHED, INK, styled
 
-__all__ = ["plot_false_alarms", "plot_paper"]
-
 _CODED, _INTENDED, _SINGLE = "#BDBDBD", COLOR["different"], COLOR["associated"]
 # Color, marker and name of each method: the tests of averages in color, the right unit in dark
 # gray.

@@ -32,8 +32,6 @@ from bayesbias.core import checks
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import format_value, literal
 
-__all__ = ["figure_style", "save_figure"]
-
 COLOR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
 MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
 INK, FAINT, SHADE, ROPE_GRAY = "#222222", "#767676", "#F3F3F3", "#D9D9D9"

@@ -15,8 +15,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
-__all__ = ["plot_cosines", "plot_dimensions", "plot_words"]
-
 _LINES = {"associated": "-", "different": "--", "human": "-.", "neutral": ":"}
 
 

@@ -18,8 +18,6 @@ from bayesbias.core.formatting import some
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCORES", "Declared", "Score"]
-
 # Mean cosines in double precision are wrong by about 1e-16. Scores that differ by less than this
 # are equal.
 ROUNDING = 2.0**-42

@@ -20,8 +20,6 @@ from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.studies.common import coverage_groups
 
-__all__ = ["Check", "Requirement", "check_requirements"]
-
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"

@@ -17,8 +17,6 @@ from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["SweepResult"]
-
 _COUNTS = (
     "n_pairs", "missing_words", "protected_listed", "protected_found", "stereotypes_listed", "stereotypes_found",
 )  # fmt: skip

@@ -25,8 +25,6 @@ from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import load_controls
 from bayesbias.wordlists.wordlist import Controls, WordList
 
-__all__ = ["WordCounts", "load_counts", "matched_controls"]
-
 _COUNTS = (
     "count", "counts", "n", "freq", "freqs", "frequency", "frequencies", "occurrences", "fpmw"
 )  # fmt: skip

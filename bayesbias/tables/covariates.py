@@ -23,8 +23,6 @@ from bayesbias.core.frames import plain_frame, read_cells
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["join_covariates"]
-
 Value = float | str
 SIDES = {"protected": "protected_word", "attribute": "attribute"}
 _COLUMN_OF = {**SIDES, "profession": "profession", "noun_pair": "noun_pair"}

@@ -23,8 +23,6 @@ from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
 from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
 
-__all__ = ["distance_table"]
-
 
 def distance_table(
     embedding: Embedding | Any,

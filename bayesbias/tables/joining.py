@@ -17,8 +17,6 @@ from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable, as_
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
-__all__ = ["join_pairs"]
-
 _PAIR = ["protected_word", "attribute"]
 JOINED = ("original", "debiased", "change")
 """The columns of joined pairs that a single table does not have."""

@@ -17,8 +17,6 @@ from bayesbias.core.files import plain, whole_file
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
-__all__ = ["COLUMNS", "Coverage", "PairTable"]
-
 COLUMNS = (
     "protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "connection",
     "distance",
@@ -184,6 +182,7 @@ def holds_pairs(x: Any) -> bool:
 
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the columns of a table of pairs, with labels as categories."""
     frame = frame[[*COLUMNS, *own]].copy()
     present = [c for c in (*CONNECTIONS, SHARED) if (frame["connection"] == c).any()]
     known = frame["connection"]

@@ -27,8 +27,6 @@ from bayesbias.tables import pair_table
 from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, labels_within
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
-__all__ = ["load_distances"]
-
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
 NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
 """The columns that a table of pairs cannot do without.

@@ -32,8 +32,6 @@ from bayesbias.tables.pair_table import (
 )
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test, set_sizes
 
-__all__ = ["sentence_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class EncodedTest:
@@ -45,6 +43,7 @@ class EncodedTest:
     dropped: pd.DataFrame
 
     def of(self, name: str) -> np.ndarray:
+        """Return the vectors of one set."""
         return self.vectors[(self.frame["set"] == name).to_numpy()]
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
@@ -71,6 +70,7 @@ class EncodedTest:
 
     @property
     def sizes(self) -> dict[str, int]:
+        """The number of examples of each set."""
         return set_sizes(self.frame)
 
 
@@ -193,6 +193,7 @@ def sentence_table(
 
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") -> PairTable:
+    """Return the table of pairs of a test on one encoder."""
     test, names = encoded.test, _set_names(encoded.test)
     repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
     frame, vectors = encoded.frame[~repeats].reset_index(drop=True), encoded.vectors[~repeats]
@@ -302,4 +303,5 @@ def _one_row_a_vector(
 
 
 def encoder_label(model: str, options: str) -> str:
+    """Return the name of an encoder with its options."""
     return f"{model} ({options})" if options else model

@@ -17,8 +17,6 @@ from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.pair_table import Coverage, PairTable
 from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 
-__all__ = ["CLIP", "sentiment_table"]
-
 CLIP = 1e-6
 """On the logit scale probabilities nearer to 0 or 1 count as this near: single precision has exact ones."""
 OUTCOMES = ("difference", "logit_difference")

@@ -24,16 +24,6 @@ from bayesbias.wordlists.wordlist import (
     WordList,
 )
 
-__all__ = [
-    "check_wordlist",
-    "list_controls",
-    "list_wordlists",
-    "load_controls",
-    "load_wordlist",
-    "pairs",
-    "wordlist_template",
-]
-
 type Source = checks.FilePath | Mapping[str, Any]
 
 _CONTROL_FOLDER = "wordlists/controls"

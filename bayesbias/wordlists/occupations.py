@@ -18,8 +18,6 @@ from bayesbias.wordlists.sentence_tests import article_of, fields_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Occupations", "load_occupations", "occupation_sentences"]
-
 GENDERS = ("male", "female")
 SENTENCE_COLUMNS = ("sentence", "noun_pair", "noun", "gender", "profession", "category", "control")
 _TEMPLATE = "{noun} is {a} {profession}."

@@ -29,8 +29,6 @@ from bayesbias.wordlists.wordlist import WordList
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SentenceTest", "list_tests", "read_test", "sentence_test", "write_test"]
-
 # Kind and stated forms of each word.
 type KindsOfWords = dict[str, tuple[str, dict[str, str]]]
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from bayesbias.core.formatting import join_words, number_of
 
-__all__ = ["Controls", "WordClass", "WordList"]
-
 CONTROLS = ("human", "neutral")
 CONNECTIONS = ("associated", "different", *CONTROLS)
 SHARED = "shared"

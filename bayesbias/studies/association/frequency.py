@@ -30,8 +30,6 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
 from bayesbias.tables.counts import load_counts
 
-__all__ = ["Frequency", "frequency_of", "with_frequency"]
-
 SIDES = {
     "protected": ("protected_word", "protected_class"),
     "attribute": ("attribute", "attribute_class"),

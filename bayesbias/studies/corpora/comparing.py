@@ -30,8 +30,6 @@ from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
 
-__all__ = ["CorpusComparison", "compare_corpora"]
-
 _NUMBERS = ["mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high"]
 
 

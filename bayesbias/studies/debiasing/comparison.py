@@ -47,8 +47,6 @@ from bayesbias.tables.pair_table import Coverage, PairTable
 from bayesbias.tables.reading import as_pair_table, holds_tables
 from bayesbias.wordlists.wordlist import SHARED
 
-__all__ = ["Comparison", "Method", "compare"]
-
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 # Columns of `Comparison.contrasts`, and what they are called in a ranking.
 _RANKED = {

@@ -21,8 +21,6 @@ from bayesbias.inference.view import PROB, ROPE
 from bayesbias.tables.joining import JOINED
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["Construction", "Forced", "Geometry", "Left", "find_construction", "find_geometry"]
-
 EXACT = 1e-6
 """Distances closer than this are one number: single precision rounds them to about 1e-7."""
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance

@@ -32,8 +32,6 @@ from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
 from bayesbias.studies.corpora.comparing import fit_each, joined_sources
 
-__all__ = ["Replicates", "fit_replicates", "pool_replicates", "resample_contexts"]
-
 KINDS = ("resamples", "seeds")
 CENTER = "center"
 ADVISED = 5  # sets

@@ -41,8 +41,6 @@ from bayesbias.studies.responses.table import (
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["ResponsesResult", "fit_responses"]
-
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 _NOUNS = {"word": "words", "template": "prompts", "item": "items"}

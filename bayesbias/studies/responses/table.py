@@ -18,8 +18,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
 from bayesbias.core.formatting import join_words
 
-__all__ = ["Responses", "response_sentences", "responses_table"]
-
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")

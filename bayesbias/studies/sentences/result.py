@@ -14,8 +14,6 @@ from bayesbias.core import sections
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
-__all__ = ["PUBLISHED_COLUMNS", "SeatResult"]
-
 PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip

@@ -63,8 +63,6 @@ from bayesbias.wordlists.sentence_tests import (
     sentence_test,
 )
 
-__all__ = ["leave_one_out", "seat"]
-
 _OWN_COLUMNS = (
     "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped",
 )  # fmt: skip

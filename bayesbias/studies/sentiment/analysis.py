@@ -33,8 +33,6 @@ from bayesbias.wordlists.occupations import load_occupations
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["SentimentAnalysis", "fit_sentiment", "paired_test", "sentiment_analysis"]
-
 UNITS = ("sentence_pair", "noun_pair", "profession")
 SENTIMENT_ESTIMANDS = {
     "population": "new nouns, new professions",

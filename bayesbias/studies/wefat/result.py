@@ -40,8 +40,6 @@ from bayesbias.wordlists.wordlist import WordList
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["WefatResult", "wefat"]
-
 _PLACES = np.linspace(-3, 3, 9)  # in SDs of each normal, from which the grid is taken
 _GRID = 1001
 _STEPS = 20_001  # many, since the length of an interval hardly changes around the shortest one
