@@ -110,7 +110,7 @@ def load_predictions(
     Parameters
     ----------
     path : str or path
-        A text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of
+        The name of shipped predictions, or a text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of
         these layouts. Lines at the top that begin with # are comments.
 
         * With a header that names ``probability`` (or ``positive``, ``score``), and ``sentence``: rows may stand in any
@@ -152,6 +152,8 @@ def load_predictions(
     >>> load_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """
+    if shipped := path in list_names("sentiment", ".csv"):
+        path = data_dir("sentiment") / f"{path}.csv"
     path = path_of(path, "path", "a .csv file of predictions")
     if positive is not None:
         positive = int(checks.choice(str(positive), ("0", "1"), "positive"))
@@ -201,7 +203,7 @@ def load_predictions(
         hint = "name the column of the positive class: positive=0 or positive=1 (--positive)"
         raise InputError(problem, where=path, hint=hint)
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
-    if path.parent == data_dir("sentiment"):
+    if shipped:
         facts["shipped"] = path.stem
     if comments:
         facts["comment"] = "; ".join(comments)
@@ -300,8 +302,7 @@ def list_predictions(name: str = "m1") -> Predictions:
     >>> list_predictions("m1")
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
-    checks.choice(name, list_names("sentiment", ".csv"), "name")
-    return load_predictions(data_dir("sentiment") / f"{name}.csv")
+    return load_predictions(checks.choice(name, list_names("sentiment", ".csv"), "name"))
 
 
 def score_sentences(

@@ -11,7 +11,6 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.files import data_dir, list_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,11 +108,8 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
         raise InputError("expected --predictions or --classifier, got neither")
     names = [*given["name"], *[None] * (len(files) + len(classifiers) - len(given["name"]))]
     column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
-    shipped = {
-        name: data_dir("sentiment") / f"{name}.csv" for name in list_names("sentiment", ".csv")
-    }
     found = [
-        bb.load_predictions(shipped.get(file, file), listed, name=name, positive=column)
+        bb.load_predictions(file, listed, name=name, positive=column)
         for file, name in zip(files, names, strict=False)
     ]
     for source, name in zip(classifiers, names[len(files) :], strict=True):

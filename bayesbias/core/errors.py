@@ -9,7 +9,6 @@ from pathlib import Path
 from bayesbias.core.formatting import literal, some
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-_READ = 5_000  # characters of a part that are looked at
 _SHOWN = 100  # characters of what was found
 _COMPARED = 50_000  # options of which the nearest is sought
 
@@ -69,7 +68,7 @@ class InputError(BayesbiasError, ValueError):
         hint: str | None = None,
     ) -> None:
         listed = valid if isinstance(valid, str | None) else some(valid)
-        first, *others = repr(found)[:_READ].splitlines() or [""]
+        first, *others = repr(found).splitlines() or [""]
         whole = len(first) <= _SHOWN and not others  # else long, or of several lines, as a frame
         shown = _in_one_line(first if whole else f"{first.strip()[:60]} ...")
         self.parts = {
@@ -131,7 +130,7 @@ def warn_user(message: str) -> None:
 
 
 def _in_one_line(text: str) -> str:
-    return literal(" ".join(text[:_READ].split()))
+    return literal(" ".join(text.split()))
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 from bayesbias.core.errors import BayesbiasError
+from bayesbias.core.files import plain
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
 
@@ -198,11 +199,8 @@ class Interpretation:
         rows = [("Result", self.headline), *(("Warning", text) for text in self.warnings)]
         return [*rows, *(("Note", text) for text in self.notes)]
 
-    def __str__(self) -> str:
-        return "\n".join(f"{label:<9}{text}" for label, text in self.labelled())
-
     def __repr__(self) -> str:
-        return str(self)
+        return "\n".join(f"{label:<9}{text}" for label, text in self.labelled())
 
     def _repr_html_(self) -> str:
         return "".join(
@@ -212,8 +210,7 @@ class Interpretation:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""
         names = ("subject", "headline", "warnings", "notes", "details")
-        values = {name: getattr(self, name) for name in names}
-        return {k: v if isinstance(v, str) else list(v) for k, v in values.items()}
+        return plain({name: getattr(self, name) for name in names})
 
 
 class Result:

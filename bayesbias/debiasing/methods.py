@@ -34,6 +34,8 @@ from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
+type Sets = tuple[tuple[str, ...], ...]
+"""Definitional sets of words."""
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
 _STIFFEST = 1e6
@@ -91,8 +93,8 @@ class Debiased:
     method: str
     subspace: np.ndarray
     explained: np.ndarray
-    sets: tuple[tuple[str, ...], ...]
-    equalized: tuple[tuple[str, ...], ...]
+    sets: Sets
+    equalized: Sets
     neutralized: tuple[str, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
@@ -186,7 +188,7 @@ def hard_debias(
     job = prepare(embedding, wordlist, sets, k, neutralize)
     unit, row, basis = job.unit, job.row, job.basis
     out = unit.copy()
-    equalized: tuple[tuple[str, ...], ...] = ()
+    equalized: Sets = ()
     notes = list(job.notes)
     if equalize:
         equalized, of_sets = _to_equalize(job.sets, overlap)
@@ -217,9 +219,7 @@ def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return (vectors @ basis.T) @ basis
 
 
-def _to_equalize(
-    sets: Sequence[tuple[str, ...]], overlap: str
-) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+def _to_equalize(sets: Sequence[tuple[str, ...]], overlap: str) -> tuple[Sets, list[str]]:
     """Return the sets as they are equalized, without shared words, and the steps taken."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
@@ -427,7 +427,7 @@ class Prepared:
     row: Mapping[str, int]
     basis: np.ndarray  # (k, d)
     explained: np.ndarray
-    sets: tuple[tuple[str, ...], ...]
+    sets: Sets
     neutralized: tuple[str, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
@@ -480,9 +480,7 @@ def prepare(
     )
 
 
-def _definitional_sets(
-    words: WordList | None, sets: Iterable[Sequence[str]] | None
-) -> tuple[tuple[str, ...], ...]:
+def _definitional_sets(words: WordList | None, sets: Iterable[Sequence[str]] | None) -> Sets:
     if sets is None:
         if words is None or not words.definitional_sets:
             raise InputError(
@@ -587,7 +585,7 @@ def with_account(
     job: Prepared,
     out: np.ndarray,
     method: str,
-    equalized: tuple[tuple[str, ...], ...],
+    equalized: Sets,
     notes: list[str],
     settings: Mapping[str, Any],
 ) -> Debiased:

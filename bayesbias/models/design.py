@@ -21,6 +21,9 @@ from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
+type Arrays = Mapping[str, np.ndarray]
+"""Values of parameters, or what rows have, by name."""
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -55,13 +58,13 @@ class Design:
 
     spec: ModelSpec
     coords: Mapping[str, list[str]]
-    codes: Mapping[str, np.ndarray]
+    codes: Arrays
     shown: Mapping[str, list[str]]
     y: np.ndarray
-    index: Mapping[str, np.ndarray]
+    index: Arrays
     parent: Mapping[tuple[str, str], np.ndarray]
-    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
-    only: Mapping[str, np.ndarray] = field(default_factory=dict)
+    covariates: Arrays = field(default_factory=dict)
+    only: Arrays = field(default_factory=dict)
     trials: np.ndarray | None = None
 
     @classmethod
@@ -187,7 +190,7 @@ class Design:
             return self
         moved: dict[int, np.ndarray] = {}
 
-        def in_order(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        def in_order(columns: Arrays) -> dict[str, np.ndarray]:
             for column in columns.values():
                 if id(column) not in moved:
                     moved[id(column)] = column[order]
@@ -250,7 +253,7 @@ class Design:
         out[rows if lever is None else rows[lever != 0]] = False
         return out
 
-    def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    def mean(self, draws: Arrays) -> np.ndarray:
         """Return the mean of each row for given parameter values.
 
         Parameters
@@ -270,22 +273,20 @@ class Design:
             out = out + term
         return out
 
-    def _of_rows(self, name: str, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _of_rows(self, name: str, draws: Arrays) -> np.ndarray:
         """Return the value of a parameter that each row uses."""
         values = np.asarray(draws[name])
         lead = values.shape[: values.ndim - len(self.shape(name))]
         return values.reshape((*lead, -1))[..., self.index[name]]
 
-    def noise(self, draws: Mapping[str, np.ndarray], arg: str) -> np.ndarray | float:
+    def noise(self, draws: Arrays, arg: str) -> np.ndarray | float:
         """Return ``sigma`` or ``nu`` of each row, or the one number they share."""
         value = self.spec.noise[arg]
         if not isinstance(value, str):
             return float(value)
         return self._of_rows(value, draws)
 
-    def prior_draws(
-        self, n: int, seed: int, given: Mapping[str, np.ndarray] | None = None
-    ) -> dict[str, np.ndarray]:
+    def prior_draws(self, n: int, seed: int, given: Arrays | None = None) -> dict[str, np.ndarray]:
         """Draw every parameter from its prior, or from what some of them are given to be.
 
         Parameters
@@ -324,7 +325,7 @@ class Design:
             draw(name)
         return {name: done[name] for name in self.spec.parameters}
 
-    def outcome_draws(self, draws: Mapping[str, np.ndarray], seed: int) -> np.ndarray:
+    def outcome_draws(self, draws: Arrays, seed: int) -> np.ndarray:
         """Draw new outcomes for every row, given parameter values.
 
         Returns
@@ -340,11 +341,11 @@ class Design:
         draw, args = DISTRIBUTIONS[self.spec.likelihood].draw, self._noise_args(draws)
         return draw(np.random.default_rng(seed), mu=mean, **args, size=mean.shape)
 
-    def _noise_args(self, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray | float]:
+    def _noise_args(self, draws: Arrays) -> dict[str, np.ndarray | float]:
         own = {} if self.trials is None else {"trials": self.trials}
         return {arg: self.noise(draws, arg) for arg in self.spec.noise} | own
 
-    def log_likelihood(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    def log_likelihood(self, draws: Arrays) -> np.ndarray:
         """Return the log-density of each observed row, given parameter values.
 
         Returns

@@ -14,7 +14,6 @@ correction; Holm (1979); Efron (1979); Fisher (1935); Hartigan (1969).
 """
 
 import math
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -199,7 +198,7 @@ def permutation_test(
         if method == "bounds" or upper - lower <= enough:
             middle = min(max(math.sqrt(lower) * math.sqrt(upper), lower), upper)
             return PermutationResult(statistic, middle, lower, upper, "bounds", partitions)
-    seed = secrets.randbits(32) if seed is None else seed
+    seed = checks.seed_or_new(seed)
     p, (lower, upper) = counting.p_by_sampling(question, samples, seed)
     return PermutationResult(statistic, p, lower, upper, "montecarlo", partitions, seed=seed)
 
@@ -291,7 +290,7 @@ def percentile_interval(
     is no interval.
     """
     prob = checks.probability(prob)
-    seed = secrets.randbits(32) if seed is None else seed
+    seed = checks.seed_or_new(seed)
     random = np.random.default_rng(seed)
     drawn = [
         statistic(*(random.multinomial(n, np.full(n, 1.0 / n)) for n in sizes))
@@ -396,7 +395,7 @@ def sign_flip_test(
     # One seed flips the same scores whatever their order.
     values = np.sort(finite_scores(scores, "scores"))
     n = len(values)
-    seed = secrets.randbits(32) if seed is None else seed
+    seed = checks.seed_or_new(seed)
     if n <= _ALL_SUBSETS:
         seed = None  # everything is counted
     total = math.fsum(values)

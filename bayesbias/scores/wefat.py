@@ -6,7 +6,6 @@ n - 1 in the standard deviation.
 """
 
 import math
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -199,7 +198,7 @@ def _permutation_p(
         return np.round(np.abs(order @ b) / scale, 12)
 
     few = math.factorial(len(a)) <= _MOST_ORDERS
-    seed = None if few else secrets.randbits(32) if seed is None else seed
+    seed = None if few else checks.seed_or_new(seed)
     test = permutation_test(
         (a,),
         strength,

@@ -25,6 +25,8 @@ from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import LEVELS, Scenario
 
+SIZES = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
+"""Numbers of words, or of attributes, that are tried."""
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
 
 
@@ -34,8 +36,8 @@ def sample_size(
     contrast: str | None = None,
     scenario: Scenario | None = None,
     prob: float = PROB,
-    words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30),
-    attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
+    words: Sequence[int] = SIZES[:-1],
+    attributes: Sequence[int] = SIZES,
     check: int = 20,
     engine: str = "quick",
     seed: int = 0,
@@ -179,8 +181,8 @@ def plan_reliability(
     measure: str = "weat",
     coefficient: str = "against_zero",
     prob: float = PROB,
-    words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
-    attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
+    words: Sequence[int] = SIZES,
+    attributes: Sequence[int] = SIZES,
 ) -> pd.DataFrame:
     """Find how many words and attributes make a score reliable.
 

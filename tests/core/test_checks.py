@@ -134,14 +134,12 @@ def test_versions_are_those_installed():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ((10**12, 1, 4), "draws: expected a whole number from 1 to 250000, got 1000000000000"),
-        ((1, 10**30, 4), "tune: expected a whole number from 1 to 1000000"),
-        ((1, 1, 10**9), "chains: expected a whole number from 1 to 1000"),
+        ((0, 1, 4), "draws: expected a whole number of at least 1, got 0"),
         ((True, 1, 4), "draws: expected a whole number"),
         ((1, float("nan"), 4), "tune: expected a whole number"),
         ((1, 1, "4"), "chains: expected a whole number"),
     ],
 )
-def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
+def test_draws_that_are_no_numbers_are_refused_before_the_work(asked, says):
     with pytest.raises(InputError, match=says):
         checks.sampling(*asked)

@@ -98,6 +98,14 @@ def test_shared_axes_cut_no_interval_of_either() -> None:
         assert ax.get_xlim()[0] <= -0.3
 
 
+def test_columns_of_text_stay_off_the_next_panel() -> None:
+    plot, data = DATA["plot_contrasts"]
+    left, right = Figure(figsize=(10, 4)).subplots(1, 2)
+    edge = left.bbox.x1
+    plot(data(), ax=left)
+    assert left.bbox.x1 < left.get_tightbbox().x1 <= edge + 1 < right.bbox.x0
+
+
 @pytest.mark.parametrize("style", ["report", "journal"])
 def test_a_title_set_later_replaces_that_of_the_figure(style: str) -> None:
     plot, data = DATA["plot_contrasts"]
