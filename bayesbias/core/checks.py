@@ -66,10 +66,10 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
 
     Examples
     --------
-    >>> sampling(1000, 1000, 10**9)
+    >>> sampling(1000, 1000, 0)
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: chains: expected a whole number from 1 to 1000, got 1000000000.
+    bayesbias.InputError: chains: expected a whole number of at least 1, got 0.
     """
     for name, value in (("chains", chains), ("draws", draws), ("tune", tune)):
         count(value, name)
