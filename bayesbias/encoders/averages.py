@@ -185,7 +185,9 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     return BuiltEncoder(name, run, provenance=facts, batch_size=None, look=look)
 
 
-def vectors_encoder(path: checks.FilePath, *, name: str | None = None, options: str = "") -> Encoder:
+def vectors_encoder(
+    path: checks.FilePath, *, name: str | None = None, options: str = ""
+) -> Encoder:
     """Return an encoder that looks sentences up in a file of vectors.
 
     The file holds n sentences and as many vectors of d numbers, in any format of

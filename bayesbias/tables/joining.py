@@ -5,6 +5,7 @@ everything, cancels.
 """
 
 import functools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,8 +24,8 @@ JOINED = ("original", "debiased", "change")
 
 
 def join_pairs(
-    original: PairTable | pd.DataFrame | checks.FilePath,
-    debiased: PairTable | pd.DataFrame | checks.FilePath,
+    original: PairTable | pd.DataFrame | str | os.PathLike[str],
+    debiased: PairTable | pd.DataFrame | str | os.PathLike[str],
     name: str = "debiased",
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Join two tables of distances pair by pair.
