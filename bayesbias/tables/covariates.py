@@ -323,16 +323,20 @@ def _with_column(
         got = f"{values[0]!r} for all {len(values)} {noun}"
         problem = f"expected values of {given.name!r} that differ, got {got}"
         raise InputError(problem, where=given.source)
-    about: dict[str, Any] = {"of": given.name, "side": side}
-    about |= {"source": given.source, "sha256": given.sha256}
+    about: dict[str, Any] = {
+        "of": given.name,
+        "side": side,
+        "source": given.source,
+        "sha256": given.sha256,
+    }
     notes: list[str] = []
     kept: dict[str, Any] = dict(of_words)
     if given.numeric:
         center = float(numbers.mean()) if scale != "none" else 0.0
         divisor = float(numbers.std(ddof=1)) if scale == "standard" else 1.0
         kept = {word: (float(value) - center) / divisor for word, value in of_words.items()}
-        about |= {"kind": "number", "center": center, "scale": divisor}
-        about |= {"least": float(numbers.min()), "most": float(numbers.max())}
+        ends = {"least": float(numbers.min()), "most": float(numbers.max())}
+        about |= {"kind": "number", "center": center, "scale": divisor, **ends}
         label = _CLASS_OF.get(side, "")
         if label in frame.columns:
             numbers_of = frame[_COLUMN_OF[side]].astype(str).map(kept).astype(float)

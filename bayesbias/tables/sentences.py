@@ -30,7 +30,7 @@ from bayesbias.tables.pair_table import (
     account_of,
     name_same_vectors,
 )
-from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test, set_sizes
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +67,6 @@ class EncodedTest:
             for name, scores in zip(SETS[:2], self.scores(), strict=True)
         )
         return x, y
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The number of examples of each set."""
-        return set_sizes(self.frame)
 
 
 def encode_test(

@@ -168,13 +168,11 @@ class WordList:
         for c in self.classes:
             sets = ((c.protected, "protected word"), (c.attributes, "attribute"))
             if few := [number_of(len(w), noun) for w, noun in sets if 0 < len(w) < FEW_WORDS]:
-                said = f"The class {c.name!r} has {join_words(few)}"
-                out.append(f"{said}: too few to tell well how much they vary.")
+                out.append(f"class {c.name!r} has {join_words(few)}")
         for name, words in self.attribute_sets.items():
             if len(words) < FEW_WORDS:
-                said = f"The attribute set {name!r} has {number_of(len(words), 'word')}"
-                out.append(f"{said}: too few to tell well how much they vary.")
-        return tuple(out)
+                out.append(f"attribute set {name!r} has {number_of(len(words), 'word')}")
+        return tuple(f"The {few}: too few to tell well how much they vary." for few in out)
 
     def __repr__(self) -> str:
         controls = "no controls"

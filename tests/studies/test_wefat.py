@@ -161,13 +161,13 @@ def test_the_true_correlation_is_that_of_slopes_drawn_for_each_draw_of_the_scale
     beta = slope.mean + slope.sd * rng.standard_normal((4, 250, 4000))
     drawn = np.sort((beta / np.sqrt(beta**2 + 2 * spread[..., None] ** 2)).ravel())
     error = drawn.std() / np.sqrt(len(drawn))
-    assert abs(found["mean"] - drawn.mean()) < 5 * error
-    assert found["sd"] == pytest.approx(drawn.std(), rel=2e-3)
-    inside = np.mean((drawn > found["hpdi_low"]) & (drawn < found["hpdi_high"]))
+    assert abs(found.mean - drawn.mean()) < 5 * error
+    assert found.sd == pytest.approx(drawn.std(), rel=2e-3)
+    inside = np.mean((drawn > found.hpdi_low) & (drawn < found.hpdi_high))
     assert abs(inside - 0.89) < 5 * np.sqrt(0.89 * 0.11 / len(drawn))
     held = int(0.89 * len(drawn))
     shortest = (drawn[held:] - drawn[:-held]).min()
-    assert found["hpdi_high"] - found["hpdi_low"] == pytest.approx(shortest, rel=2e-3)
+    assert found.hpdi_high - found.hpdi_low == pytest.approx(shortest, rel=2e-3)
 
 
 @pytest.mark.claim

@@ -82,9 +82,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
     shown = ("method", "contrast") if several else ("contrast",)
-    kept = math.nan
-    if not several:
-        kept = result.geometry_of(next(iter(result.methods)), prob).least.value
+    only = next(iter(result.methods))
+    kept = math.nan if several else result.geometry_of(only, prob).least.value
     about = "correlation of distances to control words before and after."
     out = [
         Section(

@@ -61,6 +61,7 @@ from bayesbias.wordlists.sentence_tests import (
     list_tests,
     published_tests,
     sentence_test,
+    set_sizes,
 )
 
 _OWN_COLUMNS = (
@@ -128,7 +129,7 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
         )
     if repeats := frame.duplicated(["set", "sentence"]).sum():
         out.append(f"{repeats} examples repeat another of their set; the scores count each")
-    if encoded.sizes["targ1"] == encoded.sizes["targ2"] == 1:
+    if frame["set"].isin(SETS[:2]).sum() == 2:
         out.append("with one target in each set the effect size is always 1.41 or -1.41")
     return out
 
@@ -367,7 +368,12 @@ def seat(
             "sampler": sampler,
         }
     if asked is not None:
-        provenance |= asked.account()
+        provenance["covariates"] = {
+            one.name: {"source": one.source, "sha256": one.sha256} for one in asked.covariates
+        }
+        provenance["slopes"] = {
+            n: None if by is None else list(by) for n, by in asked.slopes.items()
+        }
     return SeatResult(frame=frame, provenance=provenance, **tables)
 
 
@@ -385,7 +391,7 @@ def _scored(encoded: EncodedTest, samples: int, seed: int) -> dict[str, Any]:
     else:
         p_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
     return {
-        **{f"num_{name}": count for name, count in encoded.sizes.items()},
+        **{f"num_{name}": count for name, count in set_sizes(encoded.frame).items()},
         "level": level_of_test(test),
         "dropped": len(encoded.dropped),
         "p_value": published.p_value,
@@ -547,12 +553,6 @@ class SlopesAsked:
             for column in columns:
                 spec = slopes_for(spec, table, column, by)
         return table, spec, lacking
-
-    def account(self) -> dict[str, Any]:
-        """Say for the provenance what was asked, and where the covariates come from."""
-        about = {one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates}
-        slopes = {name: None if by is None else list(by) for name, by in self.slopes.items()}
-        return {"covariates": about, "slopes": slopes}
 
 
 def slopes_of_tests(

@@ -388,10 +388,8 @@ def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     """Compute what the paper reports of pairs of sentences."""
     rows = _in_order(table)
     names = list(dict.fromkeys(rows["classifier"]))
-    tests = pd.concat(
-        [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
-    )
-    tests = by_classifier(tests, names)
+    each = [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
+    tests = by_classifier(pd.concat(each), names)
     professions = _professions(rows, about["prob"])
     pairs = _tests(rows, ["classifier", "noun_pair"]).drop(columns="n")
     pairs = by_classifier(pairs.sort_values(["difference", "noun_pair"]), names)

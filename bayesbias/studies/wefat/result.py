@@ -338,7 +338,7 @@ def of_published(
     return WefatResult(
         published=published,
         slope=Estimated(**described),
-        true_correlation=Estimated(**true_correlation(slope, spread, prob)),
+        true_correlation=true_correlation(slope, spread, prob),
         frame=table,
         center=center,
         scale=scale,
@@ -363,14 +363,14 @@ def _mixed(
     """
     from scipy import sparse
 
-    labels = {name: list(fit.ordered.coords[name]) for name in ("set", "target")}
-    between = np.zeros(len(labels["set"]))
-    between[[labels["set"].index(name) for name in sets]] = -1.0, 1.0
+    listed, words = (list(fit.ordered.coords[name]) for name in ("set", "target"))
+    between = np.zeros(len(listed))
+    between[[listed.index(name) for name in sets]] = -1.0, 1.0
     weights: dict[str, np.ndarray] = {"set_slope": between[None]} if slope else {}
     if x is not None:
         weights |= {"set_mean": np.tile(between, (len(x), 1)), "set_slope": x[:, None] * between}
     if targets is not None:
-        one = np.eye(len(labels["target"]))[[labels["target"].index(word) for word in targets]]
+        one = np.eye(len(words))[[words.index(word) for word in targets]]
         weights["target_by_set"] = (between[:, None] * one[:, None, :]).reshape(len(one), -1)
     n = len(next(iter(weights.values())))
     linear = Linear(np.zeros(n), {name: sparse.csr_array(of) for name, of in weights.items()})
@@ -381,7 +381,7 @@ def _mixed(
     return answer.mixtures, spread
 
 
-def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
+def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> Estimated:
     """Describe the correlation of true associations with the covariate.
 
     Mean, sd, shortest interval, Monte Carlo errors.
@@ -402,9 +402,7 @@ def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[s
     else:  # as of so many draws of the correlation itself, which are larger
         error = whole[1] / np.sqrt(len(mean))
         errors = error * np.array([1, 1 / np.sqrt(2), *2 * [end_to_mean(prob)]])
-    names = ("mean", "sd", "hpdi_low", "hpdi_high")
-    keys = [*names, *(f"mcse_{name.removeprefix('hpdi_')}" for name in names)]
-    return dict(zip(keys, map(float, [*whole, *errors]), strict=True))
+    return Estimated(*map(float, [*whole, *errors]))
 
 
 def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
