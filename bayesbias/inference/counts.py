@@ -38,14 +38,13 @@ from bayesbias.inference.kernel import (
     packed,
     prior_shape,
 )
-from bayesbias.inference.sampling import _LONG_RUN, labelled, nuts
+from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
+from bayesbias.inference.sampling import AT_MODE, LONG_RUN, labelled, nuts
 from bayesbias.models.design import Design
-from bayesbias.models.distributions import DISTRIBUTIONS
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_AT_PILOT = 0.3375  # the score of a scale at the pilot
 _ROUNDS = 60
 COUNTS_TARGET_ACCEPT, COUNTS_TARGET_OF_FEW = 0.95, 0.97
 _MANY = 200  # effects
@@ -104,7 +103,7 @@ class Layout:
     def of(cls, design: Design) -> Layout | None:
         """Lay a model out; None where it is of a form that only PyMC samples."""
         spec, n = design.spec, len(design.y)
-        scales = tuple(name for name, parameter in spec.parameters.items() if parameter.positive)
+        scales = tuple(spec.scales())
         starts = dict(zip(scales, np.cumsum([0, *map(design.size, scales)]), strict=False))
         plain = all(
             spec.parameters[name].distribution == "Normal"
@@ -112,13 +111,11 @@ class Layout:
             and design.lever(name) is None
             for name in spec.location_parameters()
         )
-        coded = all(
-            DISTRIBUTIONS[spec.parameters[name].distribution].code is not None for name in scales
-        )
-        numbers = all(
-            not isinstance(v, str) for name in scales for v in spec.parameters[name].args.values()
-        )
-        if not (plain and coded and numbers):
+        try:
+            check_priors(spec)
+        except NotCollapsible:
+            return None
+        if not plain:
             return None
         single = [
             name for name in spec.mu
@@ -277,7 +274,7 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     if out["sample_stats"]["diverging"].any() or r_hat > MAX_R_HAT or ess < least:
         return run(COUNTS_TARGET_AGAIN, _LONGER)
     of_all = max(r_hat for r_hat, _ in mixing.values())
-    if settings["draws"] >= _LONG_RUN and of_all >= MAX_R_HAT:
+    if settings["draws"] >= LONG_RUN and of_all >= MAX_R_HAT:
         return run(usual, _LONGER)
     return out
 
@@ -297,18 +294,11 @@ def _sampled(
     spec, rows = design.spec, len(design.y)
     with one_thread_of_blas():
         found = pilot(design, layout)
-        code, shapes, rates = [], [], []
-        for name in layout.scales:
-            parameter, size = spec.parameters[name], design.size(name)
-            about = DISTRIBUTIONS[parameter.distribution]
-            first, second = (*(float(parameter.args[arg]) for arg in about.args), 0.0)[:2]
-            code += [about.code] * size
-            shapes += [first] * size
-            rates += [second] * size
+        code, *arguments = prior_arrays(design)
         arrays = [
-            layout.index, layout.scale_of, layout.second_of, layout.row_scale, np.array(code, dtype=np.int64), design.y,
+            layout.index, layout.scale_of, layout.second_of, layout.row_scale, code, design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
-            found["center"], found["root"], found["k"], found["wide"], found["working"], np.array(shapes), np.array(rates),
+            found["center"], found["root"], found["k"], found["wide"], found["working"], *arguments,
             found["log_m"], found["known"], found["row_known"], found["wider"], found["row_wider"],
         ]  # fmt: skip
         scales, effects = len(code), len(layout.scale_of)
@@ -370,7 +360,7 @@ def _density(
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
-    value = logs_of_scores(at[:n_scales] + _AT_PILOT, log_m, theta, slope, bend)
+    value = logs_of_scores(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
         return -math.inf
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)

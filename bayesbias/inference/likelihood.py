@@ -49,6 +49,7 @@ import numpy as np
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.models.design import Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.spec import ModelSpec
 
 # Cost of one evaluation is the sum of the cubes of the components' sizes; at this bound it is some
 # 20 ms, where sampling the pairs themselves is no slower.
@@ -387,7 +388,7 @@ def collapse(design: Design) -> Collapsed:
     design = design.ordered()
     spec = design.spec
     terms = _collapsible_terms(design)
-    scales = tuple(name for name, parameter in spec.parameters.items() if parameter.positive)
+    scales = tuple(spec.scales())
     starts = np.cumsum([0, *(design.size(name) for name in scales)])
     offset = dict(zip(scales, starts, strict=False))
     if not (n_theta := int(starts[-1])):
@@ -416,8 +417,9 @@ def collapse(design: Design) -> Collapsed:
             f"that the exact reduction would need vectors of "
             f"{max(len(c.noise) for c in components)} rows"
         )
-    arrays = _kernel_arrays(design, scales, np.array(constants, dtype=float), components)
-    return Collapsed(design, scales, components, np.array(constants), variance_of, arrays, parts)
+    fixed = np.array(constants, dtype=float)
+    arrays = _kernel_arrays(design, fixed, components)
+    return Collapsed(design, scales, components, fixed, variance_of, arrays, parts)
 
 
 def _collapsible_terms(design: Design) -> list[str]:
@@ -435,12 +437,30 @@ def _collapsible_terms(design: Design) -> list[str]:
     twice = sorted({name for name in paths if paths.count(name) > 1})
     if twice:
         raise NotCollapsible(f"the mean reaches {', '.join(twice)} by more than one way")
-    for name, parameter in spec.parameters.items():
-        if parameter.positive and any(isinstance(value, str) for value in parameter.args.values()):
-            raise NotCollapsible(f"the prior of {name} has parameters of its own")
-        if parameter.positive and DISTRIBUTIONS[parameter.distribution].code is None:
-            raise NotCollapsible(f"{parameter.distribution} has no compiled density")
+    check_priors(spec)
     return terms
+
+
+def check_priors(spec: ModelSpec) -> None:
+    """Refuse priors of scales that the compiled density does not have."""
+    for name in spec.scales():
+        parameter = spec.parameters[name]
+        if any(isinstance(value, str) for value in parameter.args.values()):
+            raise NotCollapsible(f"the prior of {name} has parameters of its own")
+        if DISTRIBUTIONS[parameter.distribution].code is None:
+            raise NotCollapsible(f"{parameter.distribution} has no compiled density")
+
+
+def prior_arrays(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the code of the prior of each scale, and its two arguments, as `kernel` takes them."""
+    priors: list[tuple[Any, ...]] = []
+    for name in design.spec.scales():
+        parameter = design.spec.parameters[name]
+        about = DISTRIBUTIONS[parameter.distribution]
+        arguments = (*(float(parameter.args[arg]) for arg in about.args), 0.0)[:2]
+        priors += [(about.code, *arguments)] * design.size(name)
+    codes, first, second = zip(*priors, strict=True)
+    return np.array(codes, dtype=np.int64), np.array(first), np.array(second)
 
 
 def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]:
@@ -707,26 +727,19 @@ def _connected(
 
 
 def _kernel_arrays(
-    design: Design, scales: Sequence[str], constants: np.ndarray, components: Sequence[Component]
+    design: Design, constants: np.ndarray, components: Sequence[Component]
 ) -> tuple[np.ndarray, ...]:
     from bayesbias.inference.kernel import prior_constant
 
-    priors: list[tuple[Any, ...]] = []  # code, arguments and constant of each scale
-    for name in scales:
-        parameter = design.spec.parameters[name]
-        row = DISTRIBUTIONS[parameter.distribution]
-        a, b = (*(float(parameter.args[arg]) for arg in row.args), 0.0)[:2]
-        assert row.code is not None
-        priors += [(row.code, a, b, prior_constant(row.code, a, b))] * design.size(name)
-    codes, *columns = zip(*priors, strict=True)
+    priors = prior_arrays(design)
     effects = [effect for comp in components for effect in comp.effects]
 
     def starts(lengths: list[int]) -> np.ndarray:
         return np.cumsum([0, *lengths]).astype(np.int64)
 
     return (
-        np.array(codes, dtype=np.int64),
-        *(np.array(column, dtype=float) for column in columns),
+        *priors,
+        np.array([prior_constant(*prior) for prior in zip(*priors, strict=True)]),
         constants,
         np.array([len(comp.noise) for comp in components], dtype=np.int64),
         np.array([comp.copies for comp in components], dtype=float),

@@ -632,8 +632,7 @@ class BiasFit(sections.Result):
 
     @property
     def _scales(self) -> dict[str, np.ndarray]:
-        names = [name for name, parameter in self.spec.parameters.items() if parameter.positive]
-        return joined_draws(self.sampled["posterior"].dataset, names)
+        return joined_draws(self.sampled["posterior"].dataset, self.spec.scales())
 
     def scales_and_effects(
         self, names: Collection[str], most: int | None = None
@@ -691,7 +690,7 @@ class BiasFit(sections.Result):
         return pd.concat(frames, ignore_index=True)
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
-        """Return the means or contrasts of one level, or of all, whatever the order of the table."""
+        """Return means or contrasts of one level, or of all, in an order of their own."""
         check_asked(self.spec, level, estimand)
         contrasted = column == "contrast"
         asked = self.once(

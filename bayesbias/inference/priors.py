@@ -20,6 +20,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
 from bayesbias.inference.estimands import Key, asked_quantities
+from bayesbias.inference.sampling import MOST_PARETO_K, pareto_smoothed
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -37,7 +38,6 @@ Three classes, 15 words, 11 stereotypes, 311 controls.
 """
 SENSITIVE = 0.05
 """The sensitivity from which on a result depends on the priors (Kallioinen et al., 2024)."""
-MOST_PARETO_K = 0.7
 _PAIRS = 20_000
 _MOST_DRAWS = 1000
 
@@ -202,10 +202,7 @@ def _sensitivity(contrasts: xr.DataArray, log_density: np.ndarray, group: str) -
 
     if np.ptp(log_density) == 0:
         return np.zeros(contrasts.sizes["row"])
-    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other
-    # sign.
-    ratios = xr.DataArray(np.outer((-0.01, 0.01), log_density), dims=("power", "draw"))
-    if (ratios.azstats.psislw(dim="draw")[1] > MOST_PARETO_K).any():
+    if any(pareto_smoothed(by * log_density)[1] > MOST_PARETO_K for by in (-0.01, 0.01)):
         return np.full(contrasts.sizes["row"], np.nan)
     shape = contrasts.shape[:2]
     values = xr.Dataset({"contrast": (("chain", "draw", "row"), contrasts.to_numpy())})

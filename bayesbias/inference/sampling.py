@@ -36,11 +36,11 @@ _TRUST = 200.0  # effective draws that the shape of the proposal before counts f
 _FEWEST_PROPOSED = 4000
 _FEWEST_PER_CHAIN = 300.0  # effective draws: three times what diagnostics ask of any sampler
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
-_LONG_RUN, _LONGER = 1000, 4
+LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
-_AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
+AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
 COLLAPSED_TARGET_ACCEPT = 0.8, 0.95  # the second where a step of the usual size diverged
 STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # that are kept
 
@@ -166,7 +166,7 @@ def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
         value, gradient = reduced.log_density(theta)
         return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
 
-    plain = ScaleApproximation(start, np.full(n, _AT_MODE), np.eye(n), found=False)
+    plain = ScaleApproximation(start, np.full(n, AT_MODE), np.eye(n), found=False)
     if not np.isfinite(reduced.log_density(start)[0]):
         return plain
     first, second = _NEAR if near else (None, None)
@@ -215,7 +215,7 @@ def weighted_theta(
         ratio = start.log_densities(reduced, u) - log_q
         if not np.isfinite(ratio.max()):
             return none, Engine(asked="quick", why_not="no mode"), start
-        log_weights, k = _pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
+        log_weights, k = pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
         weights = np.exp(log_weights - log_weights.max())
         even = weights / weights.sum()
         effective = float(1 / (even**2).sum())
@@ -242,7 +242,7 @@ def weighted_theta(
     return np.stack(chosen), how, start
 
 
-def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
+def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     """Return smoothed log importance weights and the Pareto k of their tail, by ArviZ."""
     import arviz  # noqa: F401 - gives arrays the accessor
     import xarray as xr
@@ -361,7 +361,7 @@ def sample_theta(
             if not stats["diverging"].any():
                 break
         thin = 1
-        if settings["draws"] >= _LONG_RUN and not _mixed(theta):
+        if settings["draws"] >= LONG_RUN and not _mixed(theta):
             thin = settings["thin"] = _LONGER
             theta, stats = run(thin)
     settings["engine"] = asdict(engine)

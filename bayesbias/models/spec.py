@@ -205,6 +205,10 @@ class ModelSpec:
             dict.fromkeys(p.covariate for p in self.parameters.values() if p.covariate is not None)
         )
 
+    def scales(self) -> list[str]:
+        """Return the positive parameters, such as standard deviations."""
+        return [name for name, parameter in self.parameters.items() if parameter.positive]
+
     def location_parameters(self) -> list[str]:
         """Return the parameters of the mean, each after the one it is centered on."""
         order: list[str] = []
