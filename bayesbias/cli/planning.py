@@ -82,7 +82,8 @@ def sample_size(fit: Path | None, **given: Any) -> None:
         goal = shared.chosen(given, "measure", "coefficient")
         frame = bb.simulation.plan_reliability(fitted, target, prob=prob, **goal)
         goal["reliability"] = target
-        wanted = f"a reliability of {target:g}"
+        score, kind = goal.get("measure", "weat"), goal.get("coefficient", "against_zero")
+        wanted = f"a reliability of {target:g}\nScore: {score}; coefficient: {kind}"
     else:
         scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
         names = ("width", "contrast", "prob", "check", "engine", "seed", "workers", "dask")
@@ -141,12 +142,20 @@ def coverage(fit: Path | None, **given: Any) -> None:
         scenario = bb.simulation.Scenario()
         if fit is not None:
             scenario = bb.simulation.scenario_from_fit(bb.load_run(fit).result)
-        frame = bb.coverage_simulated(dataclasses.replace(scenario, **sizes), **how)
+        # One number holds for each class.
+        each: dict[str, Any] = {
+            name: n * len(getattr(scenario, name)) if isinstance(n, tuple) and len(n) == 1 else n
+            for name, n in sizes.items()
+        }
+        frame = bb.coverage_simulated(dataclasses.replace(scenario, **each), **how)
         title = "Coverage, false alarms and power in simulated tables"
     elif given["wordlist"]:
         model = how.pop("methods", ["default"])[0]
         frame = bb.simulation.negative_controls(vectors, listed, model, controls=controls, **how)
-        title = "Negative controls: how often a difference is called (real: the list itself)"
+        title = (
+            "How often an interval excludes 0: the list itself (real), and lists and vectors\n"
+            "without a difference"
+        )
     else:
         one = {
             name: n[0] if isinstance(n, tuple) and len(n) == 1 else n for name, n in sizes.items()
@@ -166,6 +175,8 @@ def coverage(fit: Path | None, **given: Any) -> None:
         lines = [line for name, first, row in rows for line in [name] * first + [f"  {row}"]]
         head = f"  {head}"
     notes = ["Called: share of tables whose interval excludes 0."]
+    if "kind" in frame:
+        notes[0] += f" Without a difference, {1 - given['prob']:.0%} or fewer are expected."
     if "wrong_sign" in frame:
         notes[0] += " Wrong: with the wrong sign."
     answer = {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")}
@@ -175,10 +186,12 @@ def coverage(fit: Path | None, **given: Any) -> None:
 
 def _covered(frame: pd.DataFrame) -> str:
     """Say in which share of tables intervals include the truth, or a difference is called."""
-    known, said = "coverage", "Intervals include the truth in"
+    known, by, said = "coverage", "method", "Intervals include the truth in"
     if "coverage" not in frame:
-        known, said = "called", "A difference is called in"
-    by = "method" if "method" in frame else "kind"
+        real = frame["kind"] == "real"
+        found = "excludes" if frame.loc[real, "called"].all() else "includes"
+        said = f"The interval of the list itself {found} 0. Without a difference it excludes 0 in"
+        frame, known, by = frame[~real], "called", "kind"
     rows = frame.dropna(subset=known).groupby(by, sort=False)[known].agg(["min", "max"])
     shares = (
         f"{low:.0%}{f' to {high:.0%}' if high > low else ''} of tables ({name})"

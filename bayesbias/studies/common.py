@@ -245,17 +245,17 @@ def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
-    notes, composed = [], {}
+    notes, composed = [], dict[str, int]()
     nouns = {"protected": "protected word", "attributes": "attribute"}
     for side, name, group in coverage_groups(coverage):
         missing, listed = group["missing"], group["listed"]
-        what, of = (f"{name} control", "") if name in CONTROLS else (nouns[side], f" of {name}")
+        what = f"{name} controls" if name in CONTROLS else f"{nouns[side]}s of {name}"
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
-            notes.append(f"{len(missing)} of {listed} {what}s{of} missing: {listing(missing)}.")
+            notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
         if group.get("composed"):
-            n = len(group["composed"])
-            composed[number_of(n, what) + of] = n
+            kind = "control" if name in CONTROLS else nouns[side]
+            composed[kind] = composed.get(kind, 0) + len(group["composed"])
     if composed:
-        each = ", ".join(composed)
+        each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(sum(composed.values()), 'word')} built from subwords ({each}).")
     return [*notes, *(sentence(str(note)) for note in (coverage or {}).get("notes", ()))]

@@ -8,10 +8,18 @@ import bayesbias as bb
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
-from bayesbias.inference.view import View, sides
+from bayesbias.inference.view import Verdict, View, sides
 from bayesbias.studies.common import listing, number_of
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
+
+SAID = {  # verdicts in the headline
+    Verdict.BELOW.value: "closer by more than the ROPE",
+    Verdict.SLIGHTLY_BELOW.value: "closer, perhaps by less than the ROPE",
+    Verdict.NEGLIGIBLE.value: "practically equal",
+    Verdict.SLIGHTLY_ABOVE.value: "farther, perhaps by less than the ROPE",
+    Verdict.ABOVE.value: "farther by more than the ROPE",
+}
 
 
 def header(result: SweepResult, view: View) -> list[str]:
@@ -20,7 +28,7 @@ def header(result: SweepResult, view: View) -> list[str]:
     before = f" ({result.reused} of them before)" if result.reused else ""
     return [
         f"bayesbias {own_version()} | sweep in {result.out}",
-        f"{number_of(cells, 'cell')}: {cells - failed} fitted{before}, {failed} failed",
+        f"{number_of(cells, 'cell')} (one fit each): {cells - failed} fitted{before}, {failed} failed",
     ]
 
 
@@ -60,12 +68,12 @@ def sections(result: SweepResult, view: View) -> list[Section]:
             out.append(
                 Section(
                     "differences",
-                    f"{contrast}: vectors minus the first of their list, in {units}",
+                    f"{contrast}: difference between vectors, in {units}",
                     lambda: apart.drop(columns=same),
                     ("vectors", "minus", *LABELS, *CONTRAST_COLUMNS),
                     note=(
-                        "These intervals treat the vectors as independent, and are too wide for the "
-                        "same words. `bayesbias compare` gives narrower ones."
+                        "These intervals treat the vectors as independent. For the same words they "
+                        "are too wide; `bayesbias compare` gives narrower ones."
                     ),
                     show_on="terminal page files",
                 )
@@ -108,7 +116,7 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
     counts = known["verdict"].value_counts(sort=False)
-    said = "; ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    said = "; ".join(f"{count} {SAID.get(verdict, verdict)}" for verdict, count in counts.items())
     headline = f"{frame['contrast'].iloc[0]} in {number_of(len(frame), 'cell')}: {said}."
     if known.empty:
         headline = "No conclusion: no cell has converged."
