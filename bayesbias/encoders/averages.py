@@ -4,6 +4,8 @@ Source of the baseline: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.
 appendix C.
 """
 
+import functools
+import itertools
 import os
 import re
 from collections import Counter
@@ -143,41 +145,35 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         "pooling": "mean of the vectors of the tokens found",
         "embedding": {"source": of},
     }
-    vectors: dict[str, np.ndarray] = {}
-    matched: dict[str, str] = {}
-    absent: set[str] = set()
 
-    def fetch(split: list[list[str]]) -> None:
-        every = dict.fromkeys(token for tokens in split for token in tokens)
-        new = [token for token in every if token not in vectors and token not in absent]
-        if not new:
-            return
-        # With one word that is there, "none is found" is no error.
-        loaded = load_embedding(embedding, [*new, *list(vectors)[:1]])
+    @functools.lru_cache(maxsize=1)
+    def read(sentences: tuple[str, ...]) -> tuple[dict[str, list[str]], Embedding]:
+        """Split sentences into tokens, and read their vectors."""
+        split = {sentence: cbow_tokens(sentence) for sentence in sentences}
+        tokens = dict.fromkeys(itertools.chain(*split.values()))
+        loaded = load_embedding(embedding, tokens)
         facts["embedding"] = {k: v for k, v in loaded.provenance.items() if k != "sha256_vectors"}
-        vectors.update(zip(loaded.words, loaded.vectors, strict=True))
-        matched.update(loaded.matched)
-        absent.update(loaded.missing)
+        return split, loaded
 
     def run(sentences: list[str]) -> np.ndarray:
-        split = [cbow_tokens(sentence) for sentence in sentences]
-        fetch(split)
-        for sentence, tokens in zip(sentences, split, strict=True):
-            if not any(token in vectors and re.search(r"\w", token) for token in tokens):
-                problem = f"expected a word with a vector, got {', '.join(tokens)}"
+        split, loaded = read(tuple(sentences))
+        lacking, out = set(loaded.missing), []
+        for sentence in sentences:
+            known = [token for token in split[sentence] if token not in lacking]
+            if not any(re.search(r"\w", token) for token in known):
+                problem = f"expected a word with a vector, got {', '.join(split[sentence])}"
                 raise InputError(problem, where=f"sentence {sentence!r}")
-        known = ([vectors[t] for t in tokens if t in vectors] for tokens in split)
-        return np.array([np.mean(each, axis=0) for each in known])
+            out.append(loaded.vectors_of(known).mean(axis=0))
+        return np.array(out)
 
     def look(sentences: list[str]) -> dict[str, Any]:
-        split = {sentence: cbow_tokens(sentence) for sentence in sentences}
-        fetch(list(split.values()))
-        lacking = {s: tuple(t for t in tokens if t in absent) for s, tokens in split.items()}
+        split, loaded = read(tuple(sentences))
+        gone = set(loaded.missing)
+        lacking = {s: tuple(t for t in tokens if t in gone) for s, tokens in split.items()}
         counts = Counter(token for tokens in lacking.values() for token in dict.fromkeys(tokens))
-        used = dict.fromkeys(token for tokens in split.values() for token in tokens)
         return {
             "missing": dict(counts.most_common()),
-            "matched": {token: matched[token] for token in used if token in matched},
+            "matched": loaded.matched,
             "lacking": {sentence: tokens for sentence, tokens in lacking.items() if tokens},
         }
 
