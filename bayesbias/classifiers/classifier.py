@@ -373,7 +373,7 @@ def positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
 
 
 def _unsaid(names: Iterable[str], where: str) -> InputError:
-    names = list(dict.fromkeys(names))
+    names = checks.once(names)
     problem = f"expected the name of the positive class, got {', '.join(names)}"
     hint = f"state it, such as positive={names[-1]!r} (--positive {names[-1]})"
     return InputError(problem, where=where, hint=hint)

@@ -198,7 +198,7 @@ def load_predictions(
     if not named and "negative" in header and positive is None and mean < 0.5:
         problem = (
             f"expected the columns negative and positive, in that order, got a mean of {mean:.3f} "
-            f"in the second, so that they may be swapped"
+            "in the second, so that they may be swapped"
         )
         hint = "name the column of the positive class: positive=0 or positive=1 (--positive)"
         raise InputError(problem, where=path, hint=hint)
@@ -436,7 +436,7 @@ def _check_classes(model: Classifier, done: int, kept: Path | None) -> list[str]
     wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
     if wins <= 0.1:
         problem = (
-            f"expected higher probabilities for good sentences than for bad ones, got means of "
+            "expected higher probabilities for good sentences than for bad ones, got means of "
             f"{np.mean(good):.2f} and {np.mean(bad):.2f}: its classes seem swapped"
         )
         hint = "hand over the probability of the positive class, or say check=False (--no-check)"

@@ -287,7 +287,7 @@ def train_bilstm(
     tokens = [BiLstm.tokens(s) for s in sentences]
     trained = dict.fromkeys(w for row in tokens for w in row)
     more = [*(held[0] if held else ()), *_shipped_words(), *words]
-    wanted = list(dict.fromkeys([*trained, *(w for s in more for w in BiLstm.tokens(s))]))
+    wanted = checks.once([*trained, *(w for s in more for w in BiLstm.tokens(s))])
     embedding = load_embedding(vectors, wanted, progress=progress)
     # A word that neither the vectors nor the training data have is left out: nothing is known about it.
     has = set(embedding.words)

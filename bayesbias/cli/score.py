@@ -114,7 +114,7 @@ def _screen(
         for verdict, own in ((f"Significant (p < {ALPHA:g})", low), ("Inconclusive", ~low))
         if own.any()
     ]
-    missing = list(dict.fromkeys(word for result in results for word in result.dropped))
+    missing = checks.once(word for result in results for word in result.dropped)
     more = [f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(
         missing
     )

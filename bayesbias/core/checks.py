@@ -377,6 +377,17 @@ def words(values: Any, where: object = "words") -> list[str]:
     ]
 
 
+def once[T](items: Iterable[T]) -> list[T]:
+    """Return each item once, in order.
+
+    Examples
+    --------
+    >>> once(["b", "a", "b"])
+    ['b', 'a']
+    """
+    return list(dict.fromkeys(items))
+
+
 def repeated[T](items: Iterable[T]) -> list[T]:
     """Return what occurs more than once, each once, in order.
 

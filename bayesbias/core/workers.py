@@ -182,7 +182,7 @@ class Hands(contextlib.ExitStack):
             if self._client is not None and self._client.status != "running":
                 raise FitError(
                     f"the Dask scheduler at {self.dask} is gone; finished work is safe, and "
-                    f"--resume goes on"
+                    "--resume goes on"
                 )
             for future in done:
                 task = held.pop(future)

@@ -251,7 +251,7 @@ def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -
     if length.min() < 1e-8:
         raise InputError(
             f"expected words that differ in the subspace, got {group[int(length.argmin())]!r} in "
-            f"the middle of its set",
+            "the middle of its set",
             where=f"set {'/'.join(group)}",
             hint="take more components (k), or leave the word out of its set",
         )

@@ -115,7 +115,7 @@ class Embedding:
             If a word has no vector; the message names all such words.
         """
         words = checks.several(words, "words")
-        lacking = list(dict.fromkeys(word for word in words if word not in self._row))
+        lacking = checks.once(word for word in words if word not in self._row)
         if not lacking:
             return self.vectors[[self._row[word] for word in words]]
         more = None if self.lookup is None else self.lookup(lacking)
@@ -158,7 +158,7 @@ class Embedding:
         >>> e.same_vectors()
         [('Muslim', 'muslim')]
         """
-        asked = list(dict.fromkeys(self.words if words is None else words))
+        asked = checks.once(self.words if words is None else words)
         groups: dict[int, list[str]] = {}
         for word, first in zip(asked, first_with_vector(self.vectors_of(asked)), strict=True):
             groups.setdefault(int(first), []).append(word)

@@ -183,7 +183,7 @@ def load_contexts(
 
 
 def _asked(words: Iterable[str] | None) -> list[str] | None:
-    asked = None if words is None else list(dict.fromkeys(checks.words(words)))
+    asked = None if words is None else checks.once(checks.words(words))
     if asked == []:
         raise InputError("expected words, or None for all, got an empty list", where="words")
     return asked

@@ -83,7 +83,7 @@ def encode(
     """
     encoder = load_encoder(encoder)
     texts = checked_sentences(sentences)
-    unique = list(dict.fromkeys(texts))
+    unique = checks.once(texts)
     if batch_size is not None:
         checks.count(batch_size, "batch_size")
     own = getattr(encoder, "batch_size", BATCH_SIZE)

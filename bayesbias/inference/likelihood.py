@@ -414,7 +414,7 @@ def collapse(design: Design) -> Collapsed:
     if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
         raise NotCollapsible(
             "so many cells of the grid are missing, or labelled unlike their neighbours, "
-            f"that the exact reduction would need vectors of "
+            "that the exact reduction would need vectors of "
             f"{max(len(c.noise) for c in components)} rows"
         )
     fixed = np.array(constants, dtype=float)

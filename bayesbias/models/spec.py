@@ -201,9 +201,7 @@ class ModelSpec:
 
     def covariates(self) -> list[str]:
         """Return the columns of numbers that terms of the mean are multiplied by."""
-        return list(
-            dict.fromkeys(p.covariate for p in self.parameters.values() if p.covariate is not None)
-        )
+        return checks.once(p.covariate for p in self.parameters.values() if p.covariate is not None)
 
     def scales(self) -> list[str]:
         """Return the positive parameters, such as standard deviations."""
@@ -217,7 +215,7 @@ class ModelSpec:
             while isinstance(parent := self.parameters[line[-1]].args.get("mu"), str):
                 line.append(parent)
             order += reversed(line)
-        return list(dict.fromkeys(order))
+        return checks.once(order)
 
 
 def list_models() -> list[str]:

@@ -133,7 +133,7 @@ def _rows(fit: BiasFit, result: Any) -> str:
     elif spec.name == "responses_paired":
         what = (
             f"{len(result.responses.frame):,} answers, as differences between groups in the answer "
-            f"to the same question"
+            "to the same question"
         )
     elif kind == "number":
         what = f"the {result.responses.outcome} of {n} answers"
@@ -191,7 +191,7 @@ def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
         how = (
             f"The posterior was sampled with NUTS (nutpie {versions.get('nutpie', '')}), {size} "
             f"{f'(one of {thin} kept) ' if thin > 1 else ''}after {thin * sampler['tune']:,} tuning "
-            f"steps"
+            "steps"
         ).replace(" (nutpie )", "")
     if sampler.get("method") == "collapsed":
         how += "; all effects but the standard deviations were marginalized analytically"
@@ -217,7 +217,7 @@ def _reported(result: Any, kind: str, view: View) -> str:
 def _of_tests(result: Any) -> str:
     """Describe sentence tests, as published."""
     about, frame = result.provenance, result.frame
-    names = list(dict.fromkeys(frame["test"]))
+    names = checks.once(frame["test"])
     of = join_words(names) if len(names) <= MOST_NAMED else f"{names[0]} to {names[-1]}"
     encoders = join_words(dict.fromkeys(frame["model"]))
     return (

@@ -386,7 +386,7 @@ def plot_corpora(
     'change of the difference'
     """
     frame = result.contrasts(prob, rope, "population")
-    names = list(dict.fromkeys(frame["contrast"]))
+    names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (
         own[(own["contrast"] == name) & ~own["level"].isin(["word"])]

@@ -66,7 +66,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     forests.need_fit(fit, column)
     checks.count(replicates, "replicates", 1, 200)
     values = fit.table[column].astype(str).to_numpy()
-    present = list(dict.fromkeys(values))
+    present = checks.once(values)
     names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
     tables = replicated(fit, replicates)

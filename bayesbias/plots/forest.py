@@ -459,7 +459,7 @@ def plot_contrasts(
         each.contrasts(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
     ]
     frame = pd.concat(frames, ignore_index=True)
-    known = list(dict.fromkeys(frame["contrast"]))
+    known = checks.once(frame["contrast"])
     names = known[:1] if level in ("word", "attribute_set") else known
     if contrasts is not None:
         given = [contrasts] if isinstance(contrasts, str) else contrasts

@@ -507,7 +507,7 @@ def _table_of(result: Any) -> pd.DataFrame:
 
 
 def _chosen(frame: pd.DataFrame, classifier: str | None, ax: Axes | None) -> list[str]:
-    names = list(dict.fromkeys(map(str, frame["classifier"].unique())))
+    names = checks.once(map(str, frame["classifier"].unique()))
     if classifier is not None:
         return [checks.choice(classifier, names, "classifier")]
     if ax is not None and len(names) > 1:

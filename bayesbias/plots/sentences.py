@@ -64,8 +64,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     """
     alpha = checks.probability(alpha, "alpha")
     frame = result.named()
-    rows = list(dict.fromkeys(zip(frame["title"], frame["context"], strict=True)))
-    models = list(dict.fromkeys(frame["encoder"]))
+    rows = checks.once(zip(frame["title"], frame["context"], strict=True))
+    models = checks.once(frame["encoder"])
     (ax,) = style.axes_for(ax, style.rows_height(len(rows), 0.24, 0.165))
     ax.set(xlim=(0, len(models)), ylim=(len(rows), 0))
     points = style.points_per(ax, len(rows))
@@ -184,11 +184,11 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     fitted = frame[frame["contrast"].notna()] if "contrast" in frame else frame[:0]
     if not len(fitted):
         raise InputError("no model was fitted", hint="seat(..., bayes=True)")
-    known = list(dict.fromkeys(fitted["encoder"]))
+    known = checks.once(fitted["encoder"])
     encoder = known[0] if encoder is None else checks.choice(encoder, known, "encoder")
     frame = fitted[fitted["encoder"] == encoder]
     rows = frame.rename(columns={"contrast": "mean"}).assign(key=frame["title"])
-    titles = list(dict.fromkeys(rows["title"]))
+    titles = checks.once(rows["title"])
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
     series, handles = [], []
     shifts = forests.lanes(len(contexts), 0.8 / len(contexts))
@@ -313,7 +313,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     note = (
         f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average "
         f"scores: r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard "
-        f"deviation."
+        "deviation."
     )
     share = as_percent(result.prob)
     handles = [

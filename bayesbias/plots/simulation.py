@@ -102,7 +102,7 @@ def plot_paper(case: Any, *, ax: Axes | None = None) -> Axes:
     beyond = float(np.mean(np.abs(coded) > ceiling))
     note = (
         f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size "
-        f"of so few words can be"
+        "of so few words can be"
     )
     title = f"The paper's simulation: {case.case.name}"
     return style.finish([ax], title, note, handles, pd.concat(data, ignore_index=True))
@@ -188,7 +188,7 @@ def plot_false_alarms(
     note = (
         f"no true difference; {first['n_attributes']} attributes in A and in B that vary by "
         f"{first['attribute_sd']:g}, pairs by {first['pair_sd']:g}; {first['draws']:,} tables "
-        f"each, bars are 95% intervals"
+        "each, bars are 95% intervals"
     )
     title = "How often each method finds what is not there"
     return style.finish([ax], title, note, handles, pd.concat(drawn, ignore_index=True))

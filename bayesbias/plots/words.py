@@ -73,7 +73,7 @@ def plot_words(
     outcome, distance = fit.spec.outcome, fit.spec.outcome == "distance"
     labels = ["protected_word", "connection"]
     table = fit.table.assign(**{name: fit.table[name].astype(str) for name in labels})
-    known = list(dict.fromkeys(table["protected_word"]))
+    known = checks.once(table["protected_word"])
     wanted = known if words is None else [words] if isinstance(words, str) else list(words)
     wanted = [checks.choice(word, known, "words") for word in wanted]
     means = fit.words(prob, estimand)
@@ -126,7 +126,7 @@ def plot_words(
     mean = forests.mean_and_interval(prob, estimand)
     note = (
         f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each "
-        f"row, from above, as in the legend."
+        "row, from above, as in the legend."
     )
     shown = ["protected_class", *labels, "attribute_class", "attribute"]
     pairs = table[[c for c in shown if c in table]].assign(value=table[outcome], drawn="pair")

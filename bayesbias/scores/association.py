@@ -401,7 +401,7 @@ def mac(
     notes = list(grid.notes)
     listed = dict.fromkeys(grid.frame["protected_word"])
     missing = [w for group in grid.coverage.protected.values() for w in group["missing"]]
-    chosen = [*listed, *missing] if isinstance(words, str) else list(dict.fromkeys(words))
+    chosen = [*listed, *missing] if isinstance(words, str) else checks.once(words)
     if words == "evaluation":
         chosen = _evaluation_words(grid, wordlist, chosen) or chosen
         if left := [w for w in listed if w not in set(chosen)]:

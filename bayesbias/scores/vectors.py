@@ -81,7 +81,7 @@ def direct_bias(
     if listed is not None:
         words = listed.attribute_words if words is None else words
         sets = listed.definitional_sets if sets is None else sets
-    wanted = list(dict.fromkeys(words or ()))
+    wanted = checks.once(words or ())
     if not wanted:
         hint = "give a word list, or words=[...]"
         raise InputError("expected words to measure, got none", where=where, hint=hint)

@@ -95,7 +95,7 @@ def wefat_score(
     listed = load_wordlist(sets, controls="none")
     pair = classes_of_list(listed, classes)
     chosen = _chosen({} if covariates is None else covariates, covariate)
-    in_sets = list(dict.fromkeys(word for c in pair for word in c.protected))
+    in_sets = checks.once(word for c in pair for word in c.protected)
     wanted = [word for word in chosen.values if word not in in_sets]
     every = [*in_sets, *wanted]
     held = vectors_of(embedding, every)

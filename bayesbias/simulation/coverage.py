@@ -146,7 +146,7 @@ def checked_methods(methods: Sequence[checks.FilePath]) -> list[str]:
     for name in names:
         if name not in known and not os.path.isfile(name):
             raise checks.unknown(name, [*known, "a model file"], "methods")
-    return list(dict.fromkeys(names))
+    return checks.once(names)
 
 
 def analyse_table(
@@ -165,7 +165,7 @@ def analyse_table(
     if shared and method in ("weat", "pairs_t"):
         return []
     if method == "weat":
-        classes = list(dict.fromkeys(map(str, table["protected_class"])))[:2]
+        classes = checks.once(map(str, table["protected_class"]))[:2]
         # WEAT gives no interval of a distance; the contrast it stands for is associated -
         # different.
         key = ("overall", "all", "associated - different")

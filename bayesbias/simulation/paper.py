@@ -116,7 +116,7 @@ class PaperDraws:
     def __repr__(self) -> str:
         return (
             f"PaperDraws of {self.case.name}: {len(self.effect_sizes[FORMULAS[0]]):,} runs of the "
-            f"loop"
+            "loop"
         )
 
 

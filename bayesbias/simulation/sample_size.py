@@ -154,7 +154,7 @@ def _tried(numbers: Sequence[int], name: str) -> list[int]:
     """Return the numbers to try, each once."""
     if not (given := [checks.count(n, name) for n in numbers]):
         raise InputError("expected numbers to try, got none", where=name)
-    return list(dict.fromkeys(given))
+    return checks.once(given)
 
 
 def _known_sds(scenario: Scenario) -> dict[tuple[str, str, str], float]:

@@ -49,7 +49,7 @@ def sections(result: SweepResult, view: View) -> list[Section]:
             Section(
                 "compared",
                 f"{contrast} of each cell, new words, in SDs of single pairs and in cosine "
-                f"distance",
+                "distance",
                 lambda: compared(result),
                 (
                     *LABELS,

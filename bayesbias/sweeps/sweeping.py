@@ -238,7 +238,7 @@ def make_tables(
 
     if wordlists is None:
         return [or_message(load_distances, location, repeats=repeats)]
-    every = or_message(load, list(dict.fromkeys(w for words in wordlists for w in words.words)))
+    every = or_message(load, checks.once(w for words in wordlists for w in words.words))
     if isinstance(every, str):  # one list may ask for a word whose vector is broken
         return [or_message(lambda of: distance_table(load(of.words), of), of) for of in wordlists]
     return [or_message(distance_table, every, words) for words in wordlists]

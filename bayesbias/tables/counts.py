@@ -129,7 +129,7 @@ def load_counts(
     >>> found.log_frequency, found.missing
     ({'rabbi': 3.0, 'Mosque': 1.0}, ('imam',))
     """
-    asked = list(dict.fromkeys(checks.words(words)))
+    asked = checks.once(checks.words(words))
     named = source if isinstance(source, str) else ""
     kind: Any = named if named in ("order", "wordfreq") else "counts"
     matched: Mapping[str, str] = {}

@@ -287,7 +287,7 @@ def _loosely(word: str) -> str:
 
 
 def _words(column: pd.Series) -> list[str]:
-    return list(dict.fromkeys(str(word) for word in pd.unique(column)))
+    return checks.once(str(word) for word in pd.unique(column))
 
 
 def _share(frame: pd.DataFrame, side: str, values: Mapping[str, Value]) -> float:

@@ -279,7 +279,7 @@ def rows_to_model(
         frame = _with_kind(frame)
     # The classes, the kind and the connection of a pair follow from the pair.
     key = [column for column in apart if column in PAIR or column not in COLUMNS]
-    key = list(dict.fromkeys([*key, *(column for column in TEMPLATES if column in columns)]))
+    key = checks.once([*key, *(column for column in TEMPLATES if column in columns)])
     dropped, notes = 0, list(frame.attrs.get("covariates_noted", ()))
     if outcome in columns and set(key) <= columns:  # else the design says what the model lacks
         frame, dropped, said = _counted_once(frame, source, key, outcome, repeats, hint)

@@ -75,7 +75,7 @@ def encode_test(
     """Encode the examples of a test whose own word the encoder has."""
     frame = test.frame
     with guarded(encoder.name, "an account of the sentences"):  # it may be anybody's code
-        account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
+        account = describe_encoder(encoder, checks.once(frame["sentence"]))["account"]
     lacking = account.get("lacking", {})
     # An example whose own word has no vector would be nothing but its template.
     lost = np.array(
@@ -88,7 +88,7 @@ def encode_test(
     dropped = frame.loc[lost, ["set", "word", "sentence"]].reset_index(drop=True)
     empty = [name for name in SETS if not (kept["set"] == name).any()]
     if empty:
-        words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
+        words = checks.once(dropped.loc[dropped["set"] == empty[0], "word"])
         named = f"{empty[0]} ({test.categories[empty[0]]})"
         problem = f"expected words of {named} that the encoder knows, got none of {some(words, 8)}"
         raise InputError(problem, where=f"{encoder.name}, test {test.name}")
@@ -200,7 +200,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
     groups: Groups = ({}, {})
     listed: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
     for name in SETS:
-        words = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
+        words = checks.once(test.frame.loc[test.frame["set"] == name, "word"])
         there = set(encoded.frame.loc[encoded.frame["set"] == name, "word"])
         side, called = name.startswith("attr"), names[name]
         groups[side][called] = account_of(words, [word for word in words if word not in there])

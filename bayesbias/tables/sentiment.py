@@ -135,4 +135,4 @@ def classifiers_in(table: pd.DataFrame) -> list[str]:
     checks.columns(table, needed, "table", "what sentiment_table returns")
     if table.empty:
         raise InputError("expected what sentiment_table returns, got no rows", where="table")
-    return list(dict.fromkeys(table["classifier"]))
+    return checks.once(table["classifier"])

@@ -153,7 +153,7 @@ def _sets_of_test(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
             raise checks.unknown(key, _TEST, f"{where}, key")
         part = checks.table(data[key], here)
         checks.known_keys(part, keys, here, needed=keys[:2])
-        words = list(dict.fromkeys(part["words"])) if "words" in part else part["examples"]
+        words = checks.once(part["words"]) if "words" in part else part["examples"]
         out.append(("target" if key[0] == "t" else "attribute", part["category"], words))
     return "a test with targ1 to attr2", out
 
@@ -282,7 +282,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tup
         into = by_role["control" if role in ("human", "neutral") else role]
         if name in into:
             raise InputError(f"expected each set once, got {name!r} twice", where=where)
-        into[name] = list(dict.fromkeys(words))
+        into[name] = checks.once(words)
         again += checks.repeated(words)
         every += words
     targets, attributes = list(by_role["target"]), list(by_role["attribute"])
@@ -371,7 +371,7 @@ def _list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
     """Return a vocabulary of Manzini et al. as a word list."""
     with guarded(where, "a vocabulary of Manzini et al."):
         sets = [list(map(str, group)) for group in data["definite_sets"]]
-        columns = [list(dict.fromkeys(column)) for column in zip(*sets, strict=True)]
+        columns = [checks.once(column) for column in zip(*sets, strict=True)]
         groups = {
             k: list(v) for each in data["analogy_templates"].values() for k, v in each.items()
         }

@@ -168,7 +168,7 @@ def with_frequency(
         raise InputError(problem, where=fit.spec.label)
     prob = checks.probability(prob)
     every = [str(word) for word, _ in SIDES.values() for word in frame[word].unique()]
-    known = load_counts(counts, list(dict.fromkeys(every)))
+    known = load_counts(counts, checks.once(every))
     logs = {
         side: frame[word].astype(str).map(dict(known.log_frequency)).astype(float)
         for side, (word, _) in SIDES.items()
@@ -201,7 +201,7 @@ def with_frequency(
         "contrasts": records(_side_by_side(without, adjusted, prob)),
         "model": spec.name,
         "prob": float(prob),
-        "problems": list(dict.fromkeys(problems)),
+        "problems": checks.once(problems),
     }
     return replace(fit, provenance={**fit.provenance, "frequency": plain(kept)})
 

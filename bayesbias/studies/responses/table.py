@@ -92,7 +92,7 @@ class Responses:
         words = self.frame.groupby("word", observed=True)["group"].nunique()
         shared = bool((words > 1).any())
         key = [*QUESTION, "word"] if shared else QUESTION
-        cells = self.frame[list(dict.fromkeys([*key, "group", "word"]))].drop_duplicates()
+        cells = self.frame[checks.once([*key, "group", "word"])].drop_duplicates()
         alone = not cells.duplicated([*key, "group"]).any()
         groups = cells.groupby(key, observed=True)["group"].nunique()
         return key if alone and (groups > 1).mean() > 0.5 else None
@@ -299,7 +299,7 @@ def published_notes(found: pd.DataFrame) -> list[str]:
     without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
     if without.empty:
         return []
-    names = list(dict.fromkeys(without["name"].astype(str)))
+    names = checks.once(without["name"].astype(str))
     shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return [f"No published t for {shown}: all scores are equal, so that t is undefined."]
 

@@ -387,7 +387,7 @@ def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd
 def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     """Compute what the paper reports of pairs of sentences."""
     rows = _in_order(table)
-    names = list(dict.fromkeys(rows["classifier"]))
+    names = checks.once(rows["classifier"])
     each = [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
     tests = by_classifier(pd.concat(each), names)
     professions = _professions(rows, about["prob"])
