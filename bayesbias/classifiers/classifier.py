@@ -29,7 +29,7 @@ _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")
 _ONE = 1e-3  # how far from one the probabilities of all classes may sum, in half precision
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Classifier:
     """A name, and a function from sentences to positive-class probabilities.
 

@@ -41,7 +41,7 @@ _BAD = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """The predicted sentiment of every sentence.
 

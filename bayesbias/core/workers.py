@@ -154,7 +154,7 @@ class Hands(contextlib.ExitStack):
                 "expected local processes or a Dask cluster, got both", where="workers"
             )
         if workers is not None:
-            checks.count(workers, "workers", most=1024)
+            checks.count(workers, "workers")
         super().__init__()
         self.workers, self.dask = workers, dask
         self._pool: Executor | None = None  # else this process does the work

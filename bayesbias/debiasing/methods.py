@@ -30,7 +30,7 @@ from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.spelling import matched_spellings
-from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.listfile import Source, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
@@ -48,7 +48,7 @@ _SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
 _TIED = 1e-9  # singular values closer than this, relative to the first, leave it undetermined
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Debiased:
     """Debiased vectors, and what was done to them.
 
@@ -124,7 +124,7 @@ class Debiased:
 
 def hard_debias(
     embedding: Any,
-    wordlist: checks.FilePath | Mapping[str, Any] | WordList | None = None,
+    wordlist: Source | WordList | None = None,
     *,
     sets: Iterable[Sequence[str]] | None = None,
     k: int | None = None,
@@ -260,7 +260,7 @@ def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -
 
 def soft_debias(
     embedding: Any,
-    wordlist: checks.FilePath | Mapping[str, Any] | WordList | None = None,
+    wordlist: Source | WordList | None = None,
     *,
     lam: float = LAM,
     sets: Iterable[Sequence[str]] | None = None,
@@ -447,11 +447,7 @@ def prepare(
     vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = np.array(vectors.vectors, dtype=float)
-    length = np.linalg.norm(unit, axis=1, keepdims=True)
-    if len(bad := np.flatnonzero(~(np.isfinite(length) & (length > 0)))):
-        problem = "expected vectors with a direction"
-        raise InputError(problem, where=vectors.name, found=vectors.words[bad[0]])
-    unit /= length
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     notes: list[str] = []
     present = []
     for group in listed:

@@ -20,7 +20,7 @@ from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Embedding:
     """Vectors of words, with their source and the words that were not found.
 

@@ -63,7 +63,7 @@ class Cosines:
     dimensions: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class VectorShape:
     """The shape of a set of vectors.
 

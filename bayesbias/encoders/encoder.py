@@ -56,7 +56,7 @@ class Encoder(Protocol):
         """Return the vectors of n sentences, shape (n, d)."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class BuiltEncoder:
     """An encoder made by one of the functions below; see `Encoder` for its parts."""
 

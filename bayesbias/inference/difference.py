@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Difference:
     """The first result minus the second, contrast by contrast; made by `difference`.
 

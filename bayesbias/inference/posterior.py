@@ -59,7 +59,7 @@ class Answer(NamedTuple):
     parameters: Mapping[str, np.ndarray]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class BiasFit(sections.Result):
     """The posterior of one model on one table.
 

@@ -110,7 +110,7 @@ RESULTS_OF_PAIRS = Results(
 )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class ModelSpec:
     """A model as its TOML file says it, checked.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROUNDING = 2.0**-42
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Score:
     """An averaged score.
 

@@ -643,12 +643,8 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
     array = np.asarray(held.vectors_of(present), dtype=float)
-    lengths = np.linalg.norm(array, axis=1)
-    if not (usable := np.isfinite(lengths) & (lengths > 0)).all():
-        bad = f"expected a vector with a direction, got none for {present[int(usable.argmin())]!r}"
-        raise InputError(bad, where=f"embedding {held.name!r}")
     if unit:
-        array = array / lengths[:, None]
+        array /= np.linalg.norm(array, axis=1, keepdims=True)
     of = dict(zip(present, array, strict=True))
     missing = tuple(w for w in asked if w not in of)
     composed = tuple(w for w in asked if w in held.composed)

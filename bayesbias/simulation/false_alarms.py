@@ -50,7 +50,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class NullDistribution:
     """Effect sizes where all pairs are drawn alike.
 

@@ -93,7 +93,7 @@ PAPER_CASES = (
 """The four set-ups of section 3, in the paper's order."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PaperDraws:
     """The draws of one of the paper's cases.
 

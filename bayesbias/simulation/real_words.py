@@ -8,7 +8,7 @@ tables have the spread that a model assumes, real words have their own.
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ from bayesbias.simulation.grid import (
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.listfile import Source, load_wordlist
 from bayesbias.wordlists.wordlist import CONTROLS, WordList
 
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
@@ -45,7 +45,7 @@ _DRAWN_FOR_FLAWLESS = 4000
 
 def coverage_on_pools(
     vectors: Any,
-    pools: checks.FilePath | Mapping[str, Any] | WordList | None = None,
+    pools: Source | WordList | None = None,
     *,
     words: int | Sequence[int] = 8,
     attributes: int | Sequence[int] = 8,

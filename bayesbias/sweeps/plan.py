@@ -28,7 +28,7 @@ from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, list_models, load_model
-from bayesbias.wordlists.listfile import list_controls, list_wordlists, load_wordlist
+from bayesbias.wordlists.listfile import Source, list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
@@ -112,7 +112,7 @@ class SweepPlan:
         return sources * len(self.models) * len(self.seeds)
 
 
-def load_plan(plan: checks.FilePath | Mapping[str, Any] | SweepPlan) -> SweepPlan:
+def load_plan(plan: Source | SweepPlan) -> SweepPlan:
     """Read and check the plan of a sweep.
 
     A plan is a TOML file::
