@@ -27,7 +27,7 @@ coordinates of `row` are the label columns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,26 @@ CONVERGENCE_COLUMNS = (
 _BATCHES_PER_CHAIN = 5
 _LEAST_BATCH = 20
 _LEAST_EFFECTIVE = 5  # draws in a batch, on average
+
+
+class Answer(NamedTuple):
+    """Some quantities under the posterior.
+
+    Attributes
+    ----------
+    draws : DataArray
+    parameters : Mapping of str to ndarray
+        The draws of parameters that `draws` belong to, one by one: of mixtures the scales alone.
+    mixtures : Mixtures, optional
+        The same as normal mixtures, where they are.
+    known : ndarray, optional
+        Observed values.
+    """
+
+    draws: xr.DataArray
+    parameters: Mapping[str, np.ndarray]
+    mixtures: Mixtures | None = None
+    known: np.ndarray | None = None
 
 
 def estimates(

@@ -7,7 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from bayesbias.inference.estimands import (
     check_asked,
     no_contrasts,
 )
+from bayesbias.inference.estimates import Answer
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
@@ -37,26 +38,6 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 5  # rows where a fit is printed
 _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwhile
-
-
-class Answer(NamedTuple):
-    """Some quantities under the posterior.
-
-    Attributes
-    ----------
-    draws : DataArray
-    mixtures : Mixtures or None
-        The same as normal mixtures, where they are.
-    known : ndarray or None
-        Observed values.
-    parameters : Mapping of str to ndarray
-        The draws of parameters that `draws` belong to, one by one: of mixtures the scales alone.
-    """
-
-    draws: xr.DataArray
-    mixtures: Mixtures | None
-    known: np.ndarray | None
-    parameters: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,7 +515,7 @@ class BiasFit(sections.Result):
             return estimates.joined_rows(some)
 
         def measured(make: Callable[..., Any], **asked: Any) -> Any:
-            return make(self.design, self.parameter_draws(), contrasts(**asked))
+            return make(self.design, Answer(contrasts(**asked), self.parameter_draws()))
 
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand="population": relabelled(
@@ -543,7 +524,7 @@ class BiasFit(sections.Result):
             "words": words,
             "means": means,
             "contrasts": contrasts,
-            "standardized": lambda **asked: measured(spreads.standardized, **asked)[0],
+            "standardized": lambda **asked: measured(spreads.standardized, **asked).draws,
             "probability_of_superiority": lambda **asked: measured(
                 spreads.superiority_draws, **asked
             ),
@@ -719,13 +700,27 @@ class BiasFit(sections.Result):
         draws = self.parameter_draws() if self._reduced is None else self._scales
         mixed = mixtures_of(asked, self._reduced, draws, self._chains)
         if mixed is None:
-            return Answer(
-                self._drawn(asked, estimand, column), None, asked.known, self.parameter_draws()
-            )
+            return self._drawn(asked, estimand, column)
         mixtures, scales = mixed
         sampled = mixtures.sampled(self.stream)
-        own = estimates.keyed_draws(sampled, asked.keys, column, estimand)
-        return Answer(own, mixtures, asked.known, scales)
+        labelled = estimates.keyed_draws(sampled, asked.keys, column, estimand)
+        return Answer(labelled, scales, mixtures, asked.known)
+
+    def _drawn(self, asked: Quantities, estimand: str, column: str) -> Answer:
+        """Answer by the draws of the effects; a mixture takes one of its parts in each."""
+        draws = self.parameter_draws()
+        values = asked.linear.draws(draws)
+        shape = (self._chains, len(values) // self._chains, len(asked.linear))
+        if estimand in PREDICTIVE:
+            sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
+            mixtures = Mixtures(
+                values.reshape(shape), sd.reshape(shape), asked.quantity, asked.weight
+            )
+            values = mixtures.sampled(self.stream)
+        labelled = estimates.keyed_draws(
+            values.reshape(shape[0], shape[1], -1), asked.keys, column, estimand
+        )
+        return Answer(labelled, draws, None, asked.known)
 
     def describe(
         self, asked: Quantities, estimand: str, column: str, prob: float, rope: float | None = None
@@ -758,15 +753,12 @@ class BiasFit(sections.Result):
     def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
         """Return the answer of contrasts, and the same in SDs of pairs with each row's unit."""
         spec = self.spec
-        if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
-            # The standard deviation of pairs depends on a slope, so that given the scales the ratio
-            # is not normal.
-            drawn = self._drawn(asked, estimand, "contrast")
-            answer = Answer(drawn, None, asked.known, self.parameter_draws())
-        else:
-            answer = self.answer(asked, estimand, "contrast")
-        found = spreads.standardized(self.design, answer.parameters, *answer[:3])
-        return answer, Answer(*found, answer.parameters)
+        # With slopes the SD of pairs depends on them: given the scales the ratio is not normal.
+        sloped = any(
+            spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu
+        )
+        answer = (self._drawn if sloped else self.answer)(asked, estimand, "contrast")
+        return answer, spreads.standardized(self.design, answer)
 
     def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
         """Return the means of `standardized` alone, by name and contrast."""
@@ -785,37 +777,21 @@ class BiasFit(sections.Result):
 
     def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
         answer, found = self._in_sd(asked, estimand)
-        frame = estimates.estimates(found.draws, view.prob, view.standard_rope, *found[1:3])
+        frame = estimates.estimates(
+            found.draws, view.prob, view.standard_rope, found.mixtures, found.known
+        )
         name = "probability_of_superiority"
         if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
-            draws = spreads.superiority_draws(self.design, answer.parameters, answer.draws)
+            draws = spreads.superiority_draws(self.design, answer)
             own = estimates.estimates(draws, view.prob)
             more = estimates.beside(own, name)
         return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
 
-    def _drawn(self, asked: Quantities, estimand: str, column: str) -> xr.DataArray:
-        """Return draws of some quantities from those of the effects.
-
-        A mixture takes one of its parts in each draw.
-        """
-        draws = self.parameter_draws()
-        values = asked.linear.draws(draws)
-        shape = (self._chains, len(values) // self._chains, len(asked.linear))
-        if estimand in PREDICTIVE:
-            sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
-            mixtures = Mixtures(
-                values.reshape(shape), sd.reshape(shape), asked.quantity, asked.weight
-            )
-            values = mixtures.sampled(self.stream)
-        else:
-            values = values.reshape(shape)
-        return estimates.keyed_draws(values, asked.keys, column, estimand)
-
     def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:
         asked = self.quantities(level, estimand, column)
-        return self._drawn(asked, estimand, column).isel(row=self.order_of(asked))
+        return self._drawn(asked, estimand, column).draws.isel(row=self.order_of(asked))
 
     def _opposite_draws(self) -> xr.DataArray:
         """Return draws of the share of new words with the other sign.

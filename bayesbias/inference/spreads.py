@@ -24,8 +24,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
-from bayesbias.inference.estimates import keys_of_rows, labelled_draws, labels_of_rows
-from bayesbias.inference.linear import Mixtures
+from bayesbias.inference.estimates import Answer, keys_of_rows, labelled_draws, labels_of_rows
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
@@ -187,13 +186,7 @@ def pair_sd(
     return f"sd of {join_words(groups)} {rows_are}", np.sqrt(np.mean(each, axis=0))
 
 
-def standardized(
-    design: Design,
-    draws: Mapping[str, np.ndarray],
-    contrasts: xr.DataArray,
-    mixtures: Mixtures | None = None,
-    known: np.ndarray | None = None,
-) -> tuple[xr.DataArray, Mixtures | None, np.ndarray | None]:
+def standardized(design: Design, answer: Answer) -> Answer:
     """Divide contrasts by the standard deviation of pairs under the same draw.
 
     The last label is its ``unit``.
@@ -201,6 +194,7 @@ def standardized(
     Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu /
     t, s / t).
     """
+    contrasts, draws, mixtures, known = answer
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy().tolist()
     each = {name: pair_sd(design, draws, name) for name in dict.fromkeys(names)}
@@ -212,12 +206,10 @@ def standardized(
         mixtures = replace(mixtures, mean=mixtures.mean / by, sd=mixtures.sd / by)
     if known is not None:
         known = known * (1 / sd).mean(axis=(0, 1))
-    return labelled_draws(contrasts.to_numpy() / sd, labels), mixtures, known
+    return Answer(labelled_draws(contrasts.to_numpy() / sd, labels), draws, mixtures, known)
 
 
-def superiority_draws(
-    design: Design, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
-) -> xr.DataArray:
+def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
     """Return probabilities that a random pair has a smaller outcome than another.
 
     The one is of the first group, the other of the second.
@@ -227,9 +219,13 @@ def superiority_draws(
     """
     from scipy.special import ndtr
 
+    contrasts, draws = answer[:2]
     results = design.spec.results
     if set(contrasts["estimand"].to_numpy()) & set(PREDICTIVE):
-        raise FitError("single new words and pairs have no probability of superiority")
+        raise FitError(
+            "probability_of_superiority: expected population or listed_words, got one_new_word or "
+            "one_new_pair. Name another estimand."
+        )
     present, groups = design.labels(results.group)
     values = contrasts.to_numpy()
 
