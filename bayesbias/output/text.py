@@ -115,10 +115,16 @@ def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> l
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """Return the lines of a cell; a name is broken after an underscore rather than anywhere."""
+    """Return the lines of a cell; a name is broken after an underscore rather than anywhere.
+
+    Lines after the first of an indented text are indented further, so that they are no row.
+    """
     if len(text) <= width:
         return [text]
-    return [line.replace("_ ", "_") for line in textwrap.wrap(text.replace("_", "_ "), width)]
+    indent = len(text) - len(text.lstrip())
+    further = " " * (indent + 2 if indent else 0)
+    lines = textwrap.wrap(text.replace("_", "_ "), width, subsequent_indent=further)
+    return [line.replace("_ ", "_") for line in lines]
 
 
 def interpretation_text(said: Interpretation, detail: bool = False) -> str:
