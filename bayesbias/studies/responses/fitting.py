@@ -193,7 +193,7 @@ class ResponsesResult(sections.Result):
         if self.kind == "paired":
             first = table.iloc[0]
             model, name, arms = first["model"], first["contrast"], {first[label]: 1.0}
-        if len(self.responses.models) > 1:
+        if model and len(self.responses.models) > 1:
             name = f"{model}: {name}"
         n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
         weights = np.zeros(len(table))
@@ -298,7 +298,9 @@ class ResponsesResult(sections.Result):
             (f"{m} - {n}", name, weights(m, a, b) | weights(n, a, b, sign=-1.0))
             for (m, n), (name, a, b) in itertools.product(itertools.combinations(models, 2), alone)
         ]
-        return [*(within if len(groups) > 1 else []), *between]
+        if len(groups) < 2:
+            return [("", models_compared, own) for models_compared, _, own in between]
+        return [*within, *between]
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
