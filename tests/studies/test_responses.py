@@ -11,6 +11,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
@@ -297,6 +298,9 @@ def test_logs_of_inspect(tmp_path):
     )
     assert (table.models, table.groups) == (["org/m"], ["black", "white"])
     assert len(table.frame) == 16
+    columns = {"group": "race", "word": "name", "template": "template"}
+    table = bb.studies.load_responses(path, columns=columns)
+    assert table.frame["item"].unique().tolist() == [""]  # words and prompts tell samples apart
     assert table.is_choice
     assert cells(table)["answers"].tolist() == [2] * 8
     path.write_bytes(b"not a zip")
@@ -346,6 +350,9 @@ def test_answers_of_a_chat_model(tmp_path):
     table = bb.studies.load_responses(choices(tmp_path, lists))
     assert table.groups == ["negative", "positive"]
     assert table.coverage["dropped"] == {"missing": 2, "refusals": 1, "unparseable": 1}
+    assert table.outcome == "old"
+    found = bb.studies.fit_responses(table, draws=100, tune=200, chains=2, **QUICK)
+    assert "probability of old" in bb.output.to_text(found)
     scores = answer_scores(table)["score"].tolist()
     assert scores[0] == pytest.approx(2 / (2 + 1 + 0.01) + 1 / (0 + 1 + 0.01) - 1)
     assert scores[1] == pytest.approx(0 + 1 / 1.01 - 1)
@@ -366,6 +373,18 @@ def test_published_scores_of_the_chat_model():
     scores = answer_scores(table)
     assert scores["template"].nunique() == 4
     assert -1 <= scores["score"].min() < scores["score"].max() <= 1
+
+
+def test_each_stereotype_says_what_an_answer_of_1_is():
+    kinds = ("age", "islam", "science", "weapon")
+    files = [path for kind in kinds for path in shared(f"choices/gpt4o/gpt4o_{kind}_synonym.csv")]
+    table = bb.studies.load_responses(files)
+    assert [note.partition(":")[0] for note in table.notes] == table.frame["item"].unique().tolist()
+    scores = answer_scores(table)
+    result = ResponsesResult(table, scores, "choice", None, (*table.notes, "Not fitted."), 0.02)
+    said = bb.interpret(result)
+    assert sum("is 1 if" in note for note in said.notes) == 1
+    assert sum("is 1 if" in text for text in said.details) == 3
 
 
 def test_winogender_as_published():
@@ -419,6 +438,15 @@ def test_models_are_compared_on_the_same_items():
     text = bb.output.to_text(found)
     assert max(map(len, text.splitlines())) <= 80
     assert text.partition("Result")[2].count("a - b") == 2  # and in the note
+
+
+def test_models_without_groups_are_compared_by_name():
+    frame = crossed(models=("m", "n"), groups=("a",), words=6).drop(columns="group")
+    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    rows = found.contrasts(estimand="population", level="overall")
+    assert rows["contrast"].tolist() == ["m - n"]
+    assert "m - n: difference" in bb.output.to_text(found)
+    assert bb.interpret(found).headline.startswith("m - n")
 
 
 def test_choices_give_probabilities_and_log_odds():

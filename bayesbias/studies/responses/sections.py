@@ -82,7 +82,7 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
     names = SHORT if parts else result.estimands
     for_ = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
-    frame = frame.assign(label=labels if parts else "", for_=for_)
+    frame = frame.assign(label=labels if parts else "", holds_for=for_)
     order = list(dict.fromkeys(frame["label"]))
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
@@ -99,7 +99,9 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
     if result.fit is not None:
-        scale = "probability" if result.kind == "choice" else result.responses.outcome
+        scale = result.responses.outcome
+        if result.kind == "choice":
+            scale = "probability" if scale == "outcome" else f"probability of {scale}"
         shown = ("model", "contrast", "level", "name", "estimand", "scale")
         several = len(result.responses.models) > 1
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
@@ -181,7 +183,10 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
     subject = result.subject
-    notes = list(result.notes)
+    of_data = table.notes if len(table.notes) > MOST_SAID else ()  # one of each item, at most
+    notes = [*of_data[:1], *result.notes[len(of_data) :]]
+    if of_data:
+        notes.insert(1, f"--detail says this of the {len(of_data) - 1} others, and compares each.")
     if result.fit is not None and len(result.published) > MOST_ROWS:
         notes.append(f"--detail shows the {len(result.published)} published scores.")
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
@@ -192,7 +197,7 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     if result.fit is None:
         why = result.notes[-1]
         notes.remove(why)
-        return Interpretation(subject, f"No fit. {why}", (), notes)
+        return Interpretation(subject, f"No fit. {why}", (), notes, lambda: of_data[1:])
     if unsure := not_converged(subject, result.fit, notes):
         return unsure
     frame = result.contrasts(view.prob, level="overall")
@@ -224,7 +229,9 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."
     )
-    return Interpretation(subject, " ".join(said), warnings, notes)
+    if result.kind == "choice" and table.outcome != "outcome":
+        said.insert(0, f"Probability of {table.outcome}:")
+    return Interpretation(subject, " ".join(said), warnings, notes, lambda: of_data[1:])
 
 
 def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:

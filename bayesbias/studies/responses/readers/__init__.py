@@ -108,13 +108,25 @@ def load_responses(
         if not asked["outcome"]:
             hint = "name it: --columns outcome=NAME"
             raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
-    notes = [each.attrs["note"] for each in frames if "note" in each.attrs][:1]
+    said: dict[str, Any] = {}  # by the first file of each item
+    for each in frames:
+        if "note" in each.attrs:
+            said.setdefault(each["item"].iloc[0], each.attrs)
+    notes = [attrs["note"] for attrs in said.values()]
+    own = [asked[name] for name in ("word", "template", "group") if name in asked]
+    if len(own) > 2 and "item" in frame and "item" not in asked:
+        # The number of a sample is no item where words and prompts tell samples apart.
+        if frame.groupby(own, dropna=False)["item"].nunique().max() < 2:
+            frame = frame.drop(columns="item")
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {"word", "template", "item"} & {*asked, *frame.columns}:
         asked["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
     published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
     table = responses_table(frame, **asked)
+    if said:
+        chosen = {attrs["outcome"] for attrs in said.values()}
+        table = replace(table, outcome=chosen.pop() if len(chosen) == 1 else "the second names")
     return replace(table, published=published, notes=tuple(notes), fields=tuple(fields))
 
 

@@ -69,6 +69,7 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         some((word for word in words if group[word] == side), 3)
         for side in ("negative", "positive")
     )
+    frame.attrs["outcome"] = some(own["B"], 3)
     frame.attrs["note"] = (
         f"{kind}: an answer is 1 if the word was given to {some(own['B'], 3)}, and 0 if to "
         f"{some(own['A'], 3)}. Negative words: {negative}. Positive words: {positive}."
