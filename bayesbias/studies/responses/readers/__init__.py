@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -108,7 +109,7 @@ def load_responses(
         if not asked["outcome"]:
             hint = "name it: --columns outcome=NAME"
             raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
-    said: dict[str, Any] = {}  # by the first file of each item
+    said: dict[str, dict[Any, Any]] = {}  # by the first file of each item
     for each in frames:
         if "note" in each.attrs:
             said.setdefault(each["item"].iloc[0], each.attrs)
@@ -116,8 +117,8 @@ def load_responses(
     own = [asked[name] for name in ("word", "template", "group") if name in asked]
     if len(own) > 2 and "item" in frame and "item" not in asked:
         # The number of a sample is no item where words and prompts tell samples apart.
-        if frame.groupby(own, dropna=False)["item"].nunique().max() < 2:
-            frame = frame.drop(columns="item")
+        alone = frame.groupby(own, dropna=False)["item"].nunique().max() < 2
+        frame = frame.drop(columns=["item"] if alone else [])
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {"word", "template", "item"} & {*asked, *frame.columns}:
         asked["item"] = text
