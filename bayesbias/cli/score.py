@@ -109,9 +109,15 @@ def _screen(
     lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"])]
     tested = frame.dropna(subset="p_value")
     low = tested["p_value"] < ALPHA
+    one_sided = tested["details"].map(lambda of: of.get("sides") == 1).astype(bool)
+    high = one_sided & (tested["p_value"] > 1 - ALPHA)
     said = [
         f"{verdict}: {', '.join(tested['score'][own])}."
-        for verdict, own in ((f"Significant (p < {ALPHA:g})", low), ("Inconclusive", ~low))
+        for verdict, own in (
+            (f"Significant (p < {ALPHA:g})", low),
+            (f"Opposite direction (one-sided p > {1 - ALPHA:g})", high),
+            ("Inconclusive", ~low & ~high),
+        )
         if own.any()
     ]
     missing = checks.once(word for result in results for word in result.dropped)

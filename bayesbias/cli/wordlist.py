@@ -13,6 +13,7 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
+from bayesbias.core.formatting import some
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _MOSTLY_MISSING = (
@@ -139,7 +140,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
             ("perhaps misspelled: built from subwords in", found["composed"]),
         ):
             if listed:
-                told.append(f"{len(listed)} words {what} {vectors}: {', '.join(listed[:20])}")
+                told.append(f"{len(listed)} words {what} {vectors}: {some(listed, 20)}")
         if found["matched"]:
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
             told.append(f"Spelled differently in {vectors}: {spelt}")

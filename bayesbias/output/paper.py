@@ -118,7 +118,9 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     said += getattr(result, "pooling", "")  # of replicates
     versions = about["versions"]
     used = join_words(
-        f"{n} {versions[n]}" for n in ("bayesbias", "python", "numpy") if n in versions
+        f"{'Python' if n == 'python' else n} {versions[n]}"
+        for n in ("bayesbias", "python", "numpy")
+        if n in versions
     )
     return f"{said} We used {used}. bayesbias extends the model of {PAPER}.".replace("  ", " ")
 

@@ -37,7 +37,7 @@ def study_of(result: Any) -> Study:
         raise InputError(
             "expected a result, such as a fit or a comparison",
             found=type(result).__name__,
-            valid=", ".join(STUDIES),
+            hint="give what fit, compare or seat returns; of a saved run its .result",
         )
     return importlib.import_module(STUDIES[name]).STUDY
 

@@ -36,7 +36,7 @@ PAYLOAD = "result.json"
 SCHEMA = 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A result read from its folder.
 
@@ -60,6 +60,9 @@ class Run:
     kind: str
     command: list[str] | None = None
     path: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"Run in {self.path}, with .result:\n{self.result!r}"
 
 
 def as_run(given: Any) -> Run:

@@ -567,7 +567,7 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
     if twice := checks.repeated(of):
         problem = f"expected one class for each protected word, got two for {twice[0]!r}"
         raise InputError(problem, where=name)
-    notes += [note for note in coverage.notes if note.startswith("LEFT OUT")]
+    notes += [note for note in coverage.notes if " is left out, " in note]
     used = {*of, *frame["attribute"]}
     if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
         notes.append(f"found under another spelling: {some(spelled)}")

@@ -426,7 +426,7 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
             notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
             silent = _silent_classes(frame, rest, name)
             notes += [
-                f"LEFT OUT: the class {lost}, since none of its stereotypes has {name}"
+                f"the class {lost} is left out, since none of its stereotypes has {name}"
                 for lost in silent
             ]
             if silent:

@@ -308,7 +308,7 @@ def without_lost_classes(
         if name in CONTROLS
     ]
     notes += [
-        f"LEFT OUT: {name}, since none of its attributes was found"
+        f"{name} is left out, since none of its attributes was found"
         for name in lost
         if name in shared
     ]
@@ -330,7 +330,7 @@ def without_lost_classes(
     for name in dict.fromkeys((*wordless, *silent)):
         groups[0][name]["left_out"] = True
         what = "protected words" if name in wordless else "stereotypes"
-        notes.append(f"LEFT OUT: the class {name}, since none of its {what} was found")
+        notes.append(f"the class {name} is left out, since none of its {what} was found")
     if not silent:
         return frame, notes
     return frame[~frame["protected_class"].isin(silent)], notes

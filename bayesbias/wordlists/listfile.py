@@ -322,7 +322,7 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
     sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
     if len(words.classes) == 1 and settled is None and sets < 2:
         problem = "expected two classes or more, or control words, got one class alone"
-        problems.add(problem, words.origin)
+        problems.add(problem, words.origin, hint="add a class, or controls")
     if problems:
         return dataclasses.replace(words, controls=settled)
     kept, notes = _settled_controls(words, settled)

@@ -132,6 +132,8 @@ def test_seat_wefat_and_score(tmp_path):
     out = answer("seat", "--tests", "weat7", "--seed", "1", "--no-cache")
     assert out["tests"][0]["p_value"] == pytest.approx(28 / 12870)
     scores = answer("score", *VECTORS, "weat7", "--scores", "weat")["scores"]
+    # Math is nearer to the female words, which the one-sided test does not ask about.
+    assert "Opposite" in run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert scores[0]["p_value"] == pytest.approx(28 / 12870)
     assert scores[0]["p_method"] == "exact"
     numbers = dict(
