@@ -31,3 +31,14 @@ def test_a_table_of_numbers_that_does_not_fit_is_not_cut() -> None:
     _, row = table_lines(wide, columns, View())
     assert row.startswith(LONG)
     assert row.count("1.000") == 30
+
+
+def test_a_name_is_broken_after_an_underscore() -> None:
+    name = "hard_debiased_all_words_equalized_2026"
+    frame = pd.DataFrame({"name": [name], "kind": [LONG]})
+    frame = frame.assign(mean=[-0.1], low=[-0.2], high=[0.0])
+    lines = table_lines(frame, COLUMNS, View())
+    assert max(map(len, lines)) <= WIDTH
+    parts = [line[: lines[0].index("change")].strip() for line in lines[1:]]
+    assert "".join(parts) == name
+    assert all(part.endswith("_") for part in list(filter(None, parts))[:-1])
