@@ -18,6 +18,8 @@ from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
 
+type Columns = str | Sequence[str | Sequence[str]]
+"""Columns that slopes differ by, each alone or several together."""
 SLOPE_SD = 0.1
 """Prior sd of a slope on distances, for one standard deviation of the covariate.
 
@@ -41,7 +43,7 @@ def slopes_for(
     model: checks.FilePath | ModelSpec,
     table: pd.DataFrame | Any,
     covariate: str,
-    by: str | Sequence[str | Sequence[str]] | None = None,
+    by: Columns | None = None,
 ) -> ModelSpec:
     """Return the model with the slopes on a covariate that its table calls for.
 
@@ -127,9 +129,9 @@ def _varies(frame: pd.DataFrame, covariate: str, columns: Sequence[str]) -> bool
 def with_slopes(
     model: checks.FilePath | ModelSpec,
     covariate: str,
-    by: str | Sequence[str | Sequence[str]] | None = None,
+    by: Columns | None = None,
     *,
-    varying: str | Sequence[str | Sequence[str]] = (),
+    varying: Columns = (),
     sd: float = SLOPE_SD,
 ) -> ModelSpec:
     r"""Return the model with slopes on a covariate added to its mean.
@@ -225,7 +227,7 @@ def with_slopes(
     return _of_document(document, spec)
 
 
-def _several(given: str | Sequence[str | Sequence[str]]) -> Sequence[str | Sequence[str]]:
+def _several(given: Columns) -> Sequence[str | Sequence[str]]:
     """Return what slopes differ by; the name of one column is one of them."""
     return (given,) if isinstance(given, str) else given
 

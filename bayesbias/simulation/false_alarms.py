@@ -279,13 +279,25 @@ def simulate_grid(
     (True, True)
     """
     words = [checks.count(n, "n_words", least=2) for n in n_words]
+    # A quarter with one sign in each of the four blocks makes a difference of means of s of one.
+    shift = difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sd, attribute_sd):
         # Streams are told apart by the bits of the numbers themselves.
         key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
         random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
-        said = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
-        for (question, method), (alarm, score, error, effect) in said.items():
+        parts: dict[tuple[str, str], list[Floats]] = {method: [] for method in METHODS}
+        at_once = max(1, 200_000 // (8 * n * n_attributes))  # tables, whose permutations take 40 MB
+        for start in range(0, draws, at_once):
+            size = min(at_once, draws - start)
+            # Axes: draw, table, class X or Y, word, set A or B, attribute.
+            v = attribute * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
+            tables = v + pair * random.standard_normal((size, 2, 2, n, 2, n_attributes))
+            changes = tables[:, 0] + difference - tables[:, 1]
+            for method, said in _ask(tables[:, 0] + shift, changes, alpha, random).items():
+                parts[method].append(said)
+        for (question, method), each in parts.items():
+            alarm, score, error, effect = np.concatenate(each, axis=1)
             off, count = difference - score, int(alarm.sum())
             row = [n, n_attributes, pair, attribute, question, method]
             row += [count / draws, *clopper_pearson(count, draws, 0.95)]
@@ -294,33 +306,6 @@ def simulate_grid(
             rows.append(row)
     effects = ["effect_low", "effect_high"]
     return pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(effects, "Float64"))
-
-
-def _simulate_cell(
-    random: np.random.Generator,
-    n: int,
-    k: int,
-    pair_sd: float,
-    attribute_sd: float,
-    difference: float,
-    alpha: float,
-    draws: int,
-) -> dict[tuple[str, str], Floats]:
-    """Simulate tables, and return what `_ask` says of each, shape (4, draws)."""
-    parts: dict[tuple[str, str], list[Floats]] = {method: [] for method in METHODS}
-    at_once = max(1, 200_000 // (8 * n * k))  # tables, whose permutations take 40 MB
-    for start in range(0, draws, at_once):
-        size = min(at_once, draws - start)
-        # Axes: draw, table, class X or Y, word, set A or B, attribute.
-        v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, k))
-        tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, k))
-        # A quarter with one sign in each of the four blocks makes a difference of means of s of
-        # one.
-        shift = difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
-        changes = tables[:, 0] + difference - tables[:, 1]
-        for method, said in _ask(tables[:, 0] + shift, changes, alpha, random).items():
-            parts[method].append(said)
-    return {method: np.concatenate(each, axis=1) for method, each in parts.items()}
 
 
 def _ask(
