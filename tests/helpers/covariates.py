@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr
 
 from bayesbias.scores.score import Score
-from bayesbias.studies.wefat.result import WefatResult, of_fit
+from bayesbias.studies.wefat.result import WefatResult, of_published
 from helpers.fits import made_up
 
 SPREADS = {
@@ -83,11 +84,6 @@ def made_up_test(
     fit = made_up(frame, "wefat", SPREADS, sd=0.0005, apart=apart)
     sampler = {**fit.provenance["sampler"], "method": "collapsed"}  # effects follow from the SDs
     fit = replace(fit, provenance={**fit.provenance, "sampler": sampler})
-    return of_fit(
-        published,
-        fit,
-        names,
-        prob=prob,
-        seed=1,
-        provenance={"name": "made up", **about, "covariates": covariates},
-    )
+    about = {"name": "made up", **about, "covariates": covariates}
+    with mock.patch("bayesbias.inference.fitting.fit", return_value=fit):
+        return of_published(published, cosines, names, prob, 1, about)
