@@ -61,13 +61,12 @@ def build(model: checks.FilePath | ModelSpec, table: PairTable | pd.DataFrame) -
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
     ['connection_mean', 'sigma', 'word_by_connection_sd', 'word_by_connection_standard']
     """
-    _refuse_no_table(table)
-    spec = load_model(model)
-    return pymc_model(Design.of(spec, _table_to_fit(table, spec).frame))
+    spec, checked = _model_and_table(model, table)
+    return pymc_model(Design.of(spec, checked.frame))
 
 
-def _refuse_no_table(table: Any) -> None:
-    """Refuse a model in the place of the table, and a file."""
+def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
+    """Return the model, and the rows to be fitted, checked and each counted once."""
     if isinstance(table, str | os.PathLike | ModelSpec):
         raise InputError(
             "expected a table of pairs",
@@ -76,10 +75,7 @@ def _refuse_no_table(table: Any) -> None:
             valid="what distance_table or load_distances returns, or a data frame",
             hint="the table comes first: fit(table, model)",
         )
-
-
-def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
-    """Return the rows to be fitted, checked and each counted once."""
+    spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
     checked = rows_to_model(
         table,
@@ -89,9 +85,8 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
         "[likelihood], key units",
     )
     joined = checked.coverage.covariates
-    return with_covariates_known(
-        checked, [name for name in (*spec.covariates(), *apart) if name in joined]
-    )
+    names = [name for name in (*spec.covariates(), *apart) if name in joined]
+    return spec, with_covariates_known(checked, names)
 
 
 def fit(
@@ -188,9 +183,7 @@ def fit(
         checks.probability(target_accept, "target_accept")
     seed = checks.seed_or_new(seed)
     started = time.perf_counter()
-    _refuse_no_table(table)
-    spec = load_model(model_for(table) if model is None else model)
-    checked = _table_to_fit(table, spec)
+    spec, checked = _model_and_table(model, table)
     repeats = str(checked.provenance.get("repeats", "once"))
     frame = with_repeats_noted(checked.frame.reset_index(drop=True), repeats)
     if spec.trim:

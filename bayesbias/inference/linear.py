@@ -339,8 +339,10 @@ class Quantities:
         linear = self.linear.combined(sparse.eye_array(len(self.linear), format="csr")[at])
         return Quantities([self.keys[k] for k in which], linear, quantity, self.weight[at], known)
 
-    def at(self, level: str) -> Quantities:
-        """Return those of one level."""
+    def at(self, level: str | None) -> Quantities:
+        """Return those of one level, or all."""
+        if level is None:
+            return self
         return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 

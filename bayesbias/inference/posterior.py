@@ -678,7 +678,7 @@ class BiasFit(sections.Result):
             ("quantities", estimand, column),
             lambda: asked_quantities(self.ordered, estimand, contrasted),
         )
-        return asked if level is None else asked.at(level)
+        return asked.at(level)
 
     def order_of(self, asked: Quantities) -> list[int]:
         """Return the numbers of quantities in the order of their labels in the table."""

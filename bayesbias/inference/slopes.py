@@ -97,9 +97,7 @@ def contrasts_at(
     design = fit.ordered
     values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
     held = replace(design, covariates={**design.covariates, **values})
-    asked = replace(asked_quantities(held, estimand, True), known=None)
-    if level is not None:
-        asked = asked.at(level)
+    asked = replace(asked_quantities(held, estimand, True), known=None).at(level)
     if not asked.keys:
         raise no_contrasts(fit.spec)
     return fit.describe(asked, estimand, "contrast", prob, ROPE)

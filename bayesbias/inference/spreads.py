@@ -50,7 +50,7 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
 def variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return draws of the variance of every random term, and of the noise under ``""``.
+    """Return draws of the variance of every random term, and of noise with an SD under ``""``.
 
     On average over some rows: a mask, or numbers. Of random slopes it is times the mean square of
     the covariate.
@@ -69,10 +69,12 @@ def variances(
         entries = design.parent[name, "sigma"][design.index[name][rows]]
         sd = str(spec.parameters[name].args["sigma"])
         out[name] = mean_square(sd, entries, design.lever(name, rows))
-    sigma = spec.noise["sigma"]
+    sigma = spec.noise.get("sigma")
     if isinstance(sigma, str):
-        return out | {"": mean_square(sigma, design.index[sigma][rows])}
-    return out | {"": np.array([sigma**2])}
+        out[""] = mean_square(sigma, design.index[sigma][rows])
+    elif sigma is not None:
+        out[""] = np.array([sigma**2])
+    return out
 
 
 def total_sd(

@@ -25,6 +25,7 @@ import pandas as pd
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words, some
+from bayesbias.inference import spreads
 from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Quantities
@@ -265,24 +266,12 @@ class ResponsesResult(sections.Result):
     def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
         """Return draws of the variance of each effect, and of single answers."""
         fit = self._fitted()
-        design, draws = fit.design, fit.parameter_draws()
-
-        def square(sigma: str, entries: np.ndarray) -> np.ndarray:
-            values = draws[sigma].reshape(len(draws[sigma]), -1)[:, entries]
-            return np.asarray((values**2).mean(axis=1))
-
-        out = {
-            name: square(
-                str(fit.spec.parameters[name].args["sigma"]),
-                design.parent[name, "sigma"][design.index[name][rows]],
-            )
-            for name in fit.spec.mu
-            if fit.spec.is_random(name)
-        }
+        draws = fit.scales_and_effects(())
+        out = spreads.variances(fit.design, draws, rows)
         if self.kind == "choice":
             return out | {"answer": np.full(len(next(iter(draws.values()))), np.pi**2 / 3)}
-        sigma = str(fit.spec.noise["sigma"])
-        return out | {"answer": square(sigma, design.index[sigma][rows])}
+        noise = out.pop("")
+        return out | {"answer": noise}
 
     def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
         """Return model, contrast and the weights of groups under models, of all contrasts."""
