@@ -42,7 +42,8 @@ SHARES = (
 def header(result: Replicates, view: View) -> list[str]:
     """Return the lines over the first table."""
     sets = list(result.results)
-    around = "" if result.center is None else ", centered on the full text"
+    full = "all contexts" if result.provenance.get("contexts") else "the full text"
+    around = "" if result.center is None else f", centered on {full}"
     return [
         title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
         f"{len(first_fit(result).table):,} pairs in each of {listing(sets, 4)}",
@@ -98,7 +99,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
     out = [
         Section(
             "result",
-            f"{what.capitalize()} in cosine {fit.spec.outcome}, pooled (negative: the first {sign})",
+            f"{what.capitalize()} in cosine distance, pooled (negative: the first {sign})",
             partial(main_table, result, view),
             (Column("label", ""), MEAN, HPDI, *SHARES),
             figure=partial(bb.plots.plot_replicates, result, prob=prob, rope=rope),
@@ -156,7 +157,7 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         if (nearer := 1 - alone / row["mean"]) >= 0.01:
             notes.append(
                 f"In the resampled sets the first difference is {nearer:.0%} closer to zero than in the "
-                "vectors of all text, on which the result is centered."
+                "vectors on which the result is centered."
             )
     if contexts := result.provenance.get("contexts"):
         notes.append(
@@ -166,9 +167,13 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     m = len(result.results)
     warnings = data_warnings(first_fit(result))
     tables = [own.table for own in result.fits().values()]
-    words = {frozenset([*own["protected_word"], *own["attribute"]]) for own in tables}
-    if len(words) > 1:
-        warnings.append("The sets have different words. Fit the words that all of them have.")
+    words = [dict.fromkeys([*own["protected_word"], *own["attribute"]]) for own in tables]
+    everywhere = set.intersection(*map(set, words))
+    if some_lack := [word for own in words for word in own if word not in everywhere]:
+        lacking = listing(dict.fromkeys(some_lack), 20)
+        warnings.append(
+            f"The sets have different words. Leave those that some lack out of the list: {lacking}."
+        )
     if m < ADVISED:
         warnings.insert(
             0, f"{m} sets are too few to estimate the SD between sets. Use five or more."
@@ -181,9 +186,10 @@ def _sentence(names: Names, row: Any) -> str:
     change = getattr(row, "change", None)
     sides = ("decreased", "increased") if change else ("closer", "farther")
     scope = SCOPES[row.estimand].capitalize() + (f", {change}" if change else "")
+    moved = " moved by" if change else ""
     said = in_words(row, *sides)
     ends = "" if "[" in said else f" {interval(row)}"
-    return f"{scope}: {in_names(names, row)} {row.mean:+.3f}{ends}, {said}."
+    return f"{scope}: {in_names(names, row)}{moved} {row.mean:+.3f}{ends}, {said}."
 
 
 STUDY = Study(
