@@ -82,7 +82,7 @@ def points(reduced: Collapsed, n: int, seed: int) -> np.ndarray:
 
 def named(reduced: Collapsed, theta: np.ndarray) -> pd.DataFrame:
     """Return points as the columns that the script reads."""
-    scales, connections = reduced.split(theta), reduced.design.coords["connection"]
+    scales, connections = reduced.scales_of(theta), reduced.design.coords["connection"]
     columns = {"ws": scales["attribute_sd"].ravel()}
     for name, column in (("word_by_connection_sd", "csd"), ("sigma", "sigma")):
         columns |= {f"{column}.{c}": scales[name][:, k] for k, c in enumerate(connections)}

@@ -391,7 +391,7 @@ class Repeated:
         refuse_no_noise(reduced)
         own = dict(settings)
         theta = sample_theta(reduced, own, 1)[0]
-        scales = reduced.split(theta.reshape(-1, theta.shape[2]))
+        scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
         mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.projected)
         if mixed is None:
             return None

@@ -129,7 +129,7 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     if max(reduced.component_sizes) > _MOST_ROWS:
         return None
-    scales = reduced.split(laplace(reduced).log_m)
+    scales = reduced.scales_of(laplace(reduced).log_m)
     noise = design.noise(scales, "sigma")
 
     def means(z: np.ndarray) -> np.ndarray:

@@ -141,7 +141,7 @@ class _Block:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Deviations:
     """The deviations along some factors, of the blocks that share the levels there.
 
     `connected` has the rows of each component, and its effects. Data come with the outcome.
@@ -204,12 +204,12 @@ class Collapsed:
     constants: np.ndarray
     variance_of: Mapping[str, np.ndarray]
     arrays: tuple[np.ndarray, ...]
-    _parts: tuple[_Part, ...]
+    _deviations: tuple[_Deviations, ...]
 
     def of_outcome(self, y: np.ndarray) -> "Collapsed":
         """Return the reduction of another outcome of the same pairs, in the order of this one's."""
         design = replace(self.design, y=y)
-        components = _components(self._parts, design)
+        components = _components(self._deviations, design)
         halves = _joined([comp.half.ravel() for comp in components], float)
         arrays = (*self.arrays[:_HALVES], halves, *self.arrays[_HALVES + 1 :])
         return replace(self, design=design, components=components, arrays=arrays)
@@ -247,7 +247,7 @@ class Collapsed:
         out = np.array([log_density(row, words, numbers, no_gradient) for row in rows])
         return np.where(np.isfinite(out), out, -np.inf)
 
-    def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+    def scales_of(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Turn log scales, shape (..., n_theta), into the named scale parameters."""
         values, out, start = np.exp(theta), {}, 0
         for name in self.scales:
@@ -256,10 +256,10 @@ class Collapsed:
             start += part.shape[-1]
         return out
 
-    def joined(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
+    def theta_of(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
         """Turn draws of the named scale parameters into log scales, shape (n, n_theta).
 
-        Undoes `split`.
+        Undoes `scales_of`.
         """
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
@@ -409,8 +409,10 @@ def collapse(design: Design) -> Collapsed:
         variance_of[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
     sigma = spec.noise["sigma"]
     noise = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
-    parts = _parts_of(design, {name: design.index[name] for name in terms}, variance_of, noise)
-    components = _components(parts, design)
+    deviations = _deviations_of(
+        design, {name: design.index[name] for name in terms}, variance_of, noise
+    )
+    components = _components(deviations, design)
     if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
         raise NotCollapsible(
             "so many cells of the grid are missing, or labelled unlike their neighbours, "
@@ -419,7 +421,7 @@ def collapse(design: Design) -> Collapsed:
         )
     fixed = np.array(constants, dtype=float)
     arrays = _kernel_arrays(design, fixed, components)
-    return Collapsed(design, scales, components, fixed, variance_of, arrays, parts)
+    return Collapsed(design, scales, components, fixed, variance_of, arrays, deviations)
 
 
 def _collapsible_terms(design: Design) -> list[str]:
@@ -463,7 +465,7 @@ def prior_arrays(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(codes, dtype=np.int64), np.array(first), np.array(second)
 
 
-def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]:
+def _components(deviations: Sequence[_Deviations], design: Design) -> tuple[Component, ...]:
     """Return the components of an outcome, minus what the means of effects are fixed at.
 
     Rows without effects pooled.
@@ -475,8 +477,8 @@ def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]
             y -= mu if parameter.covariate is None else mu * design.covariates[parameter.covariate]
     out: list[Component] = []
     pure: dict[int, tuple[int, float]] = {}
-    for part in parts:
-        for component in part.components(y):
+    for one in deviations:
+        for component in one.components(y):
             if component.effects:
                 out.append(component)
                 continue
@@ -485,13 +487,13 @@ def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]
             ):  # noise alone: one number per variance
                 count, squares = pure.get(v, (0, 0.0))
                 squares += float((component.half[k] ** 2).sum())
-                pure[v] = (count + part.copies, squares)
+                pure[v] = (count + one.copies, squares)
     for v, (count, squares) in pure.items():
         out.append(Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
     return tuple(out)
 
 
-# From labels to orbits, blocks and parts.
+# From labels to orbits, blocks and deviations.
 
 
 def factors_of(design: Design) -> list[np.ndarray]:
@@ -567,13 +569,13 @@ def _numbered(keys: Sequence[object]) -> np.ndarray:
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
 
-def _parts_of(
+def _deviations_of(
     design: Design,
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
-) -> tuple[_Part, ...]:
-    """Rotate ordered rows into parts that are independent: deviations along each set of factors."""
+) -> tuple[_Deviations, ...]:
+    """Rotate ordered rows into the deviations along each set of factors, which are independent."""
     factors = factors_of(design)
     number = range(len(factors))
     own = {
@@ -598,7 +600,7 @@ def _parts_of(
         levels = tuple(np.flatnonzero(orbits[f] == labels[f]) for f in number)
         rows = in_blocks[bounds[b] : bounds[b + 1]].reshape([len(its) for its in levels])
         blocks[labels] = _Block(rows, tuple(bases[f][labels[f]] for f in number), levels)
-    parts = []
+    out = []
     for along in (a for r in range(len(factors) + 1) for a in itertools.combinations(number, r)):
         groups: dict[tuple[int, ...], list[_Block]] = {}
         for labels, one in blocks.items():
@@ -611,8 +613,8 @@ def _parts_of(
                 entering = _entering(design, members, along, names, own, covariates, variance_of)
                 noises = np.array([noise[row] for row in entering[0]], dtype=np.int64)
                 connected = _connected(len(noises), entering[1])
-                parts.append(_Part(tuple(members), along, copies, noises, connected))
-    return tuple(parts)
+                out.append(_Deviations(tuple(members), along, copies, noises, connected))
+    return tuple(out)
 
 
 def _covariates_of(
@@ -663,9 +665,9 @@ def _entering(
     covariates: Mapping[str, tuple[int, np.ndarray]],
     variance_of: Mapping[str, np.ndarray],
 ) -> tuple[list[int], list[Effect]]:
-    """Return a table row for each row of a part, and the effects that enter them.
+    """Return a table row for each row of some deviations, and the effects that enter them.
 
-    A part has a row for each block and each choice of directions along the other factors.
+    These have a row for each block and each choice of directions along the other factors.
     """
     n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)

@@ -543,7 +543,7 @@ def mixtures_of(
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
         turned = Projected.of(reduced, asked.linear) if projected is None else projected
-        mean, variance = turned.moments(reduced, reduced.joined(some))
+        mean, variance = turned.moments(reduced, reduced.theta_of(some))
     elif reduced is None and (asked.linear.shared or asked.linear.apart):
         mean = asked.linear.draws(some)
         variance = np.zeros_like(mean)

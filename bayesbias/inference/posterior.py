@@ -631,7 +631,7 @@ class BiasFit(sections.Result):
         if self._reduced is None:
             return draws
         rng = np.random.default_rng([self.stream, 6])
-        theta = self._reduced.joined(draws)
+        theta = self._reduced.theta_of(draws)
         return draws | self._reduced.draw_effects(theta, rng, names)
 
     @property

@@ -272,7 +272,7 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
     # The sampler's own density is that of its coordinates.
     stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
-    posterior = labelled(reduced.design, reduced.split(theta), len(theta))
+    posterior = labelled(reduced.design, reduced.scales_of(theta), len(theta))
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
 
 
@@ -308,7 +308,7 @@ def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dat
     draws = joined_draws(posterior, reduced.scales)
     rng = np.random.default_rng([seed, 1])
     try:
-        draws |= reduced.draw_effects(reduced.joined(draws), rng)
+        draws |= reduced.draw_effects(reduced.theta_of(draws), rng)
     except np.linalg.LinAlgError:
         raise FitError(
             "the noise goes to zero: do some rows repeat others exactly, such as words that are in "

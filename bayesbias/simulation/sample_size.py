@@ -168,7 +168,7 @@ def _known_sds(scenario: Scenario) -> dict[tuple[str, str, str], float]:
             problem, where=scenario.model, hint="plan with default, or crossed"
         ) from None
     asked = asked_quantities(design, "population", contrasted=True)
-    theta = reduced.joined({name: given[name][None] for name in reduced.scales})
+    theta = reduced.theta_of({name: given[name][None] for name in reduced.scales})
     sds = np.sqrt(Projected.of(reduced, asked.linear).moments(reduced, theta)[1][0])
     level = LEVELS[bool(scenario.sets)]
     return {key: sd for key, sd in zip(asked.keys, sds.tolist(), strict=True) if key[0] == level}

@@ -119,11 +119,11 @@ def test_ranks_of_the_truth_are_even():
         posterior = sample_collapsed(reduced, settings, 1)["posterior"]
         taken_over += settings["engine"]["name"] == "nuts"
         scales = {name: posterior[name].to_numpy()[0] for name in reduced.scales}
-        theta = reduced.joined(scales)
+        theta = reduced.theta_of(scales)
         effects = reduced.draw_effects(theta, np.random.default_rng([seed, 1]))
         found = linear.draws(scales | effects)
         true = linear.draws(truth)
-        at = reduced.joined({name: np.asarray(truth[name]) for name in reduced.scales})
+        at = reduced.theta_of({name: np.asarray(truth[name]) for name in reduced.scales})
         ranks.append(np.concatenate([(theta < at).sum(axis=0), (found < true).sum(axis=0)]))
     counts = np.stack([np.bincount(column // 20, minlength=5) for column in np.array(ranks).T])
     chances = stats.chisquare(counts, axis=1).pvalue

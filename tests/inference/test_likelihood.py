@@ -162,7 +162,7 @@ def test_log_density_equals_dense_marginal(model, table):
     rng = np.random.default_rng(5)
     for _ in range(5):
         theta = rng.normal(-2, 0.7, reduced.n_theta)
-        scales = reduced.split(theta)
+        scales = reduced.scales_of(theta)
         mean, cov, noise = dense(design, scales)
         expected = stats.multivariate_normal.logpdf(design.y, mean, cov + np.diag(noise))
         for name in reduced.scales:
@@ -288,10 +288,10 @@ def test_effects_are_drawn_from_their_conditional(model, table):
     n = 4_000
     theta = np.random.default_rng(2).normal(-2, 0.3, reduced.n_theta)
     drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(shifted(3)))
-    mean, cov, noise = dense(design, reduced.split(theta))
+    mean, cov, noise = dense(design, reduced.scales_of(theta))
     gain = cov @ np.linalg.inv(cov + np.diag(noise))
     expected, spread = mean + gain @ (design.y - mean), cov - gain @ cov
-    fitted = design.mean(reduced.split(np.tile(theta, (n, 1))) | drawn)
+    fitted = design.mean(reduced.scales_of(np.tile(theta, (n, 1))) | drawn)
     sd = np.sqrt(np.diag(spread))
     assert np.abs((fitted.mean(axis=0) - expected) / (sd / np.sqrt(n))).max() < mc.limit(len(sd))
     error = np.sqrt((np.outer(sd, sd) ** 2 + spread**2) / n)  # of a covariance of normal draws
@@ -435,7 +435,7 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     differences = []
     for _ in range(4):
         theta = rng.normal(-2, 0.5, reduced.n_theta)
-        scales = reduced.split(theta)
+        scales = reduced.scales_of(theta)
         # Near the posterior, so that the two large terms do not cancel digits.
         drawn = reduced.draw_effects(theta[None], rng)
         effects = {name: drawn[name][0] for name in names}

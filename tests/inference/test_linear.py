@@ -50,7 +50,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     )
     n = 3_000
     each = np.repeat(theta, n, axis=0)
-    drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
+    drawn = reduced.scales_of(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
     values = asked.linear.draws(drawn)
     known = variance < 1e-12  # such as a mean over new words that is a number of the model file
     np.testing.assert_allclose(

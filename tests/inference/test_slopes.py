@@ -72,7 +72,7 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     mean, variance = Projected.of(reduced, asked.linear).moments(reduced, theta)
 
     n = 1 + sum(design.size(name) for name in spec.location_parameters())
-    scales = reduced.split(np.repeat(theta, n, axis=0))
+    scales = reduced.scales_of(np.repeat(theta, n, axis=0))
     y0, to_rows = of_effects(
         design, lambda draws: np.stack([design.mean(at(draws, k)) for k in range(n)]), scales
     )
