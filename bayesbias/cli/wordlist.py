@@ -147,7 +147,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     answer = {
         "file": file,
         "ok": not problems,
-        "problems": problems,
+        "problems": list(map(str, problems)),
         "notes": notes,
         "vectors": found,
     }

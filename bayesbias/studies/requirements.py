@@ -242,7 +242,10 @@ def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> list[Ends]:
     """Return the intervals of a contrast: for new words and overall, or as the brackets say."""
     contrast, _, of = name.partition(" (")
     contrast, of = contrast.strip(), of.rstrip(")").strip()
-    checks.choice(contrast, known, "requirement")
+    if contrast not in known:
+        named = contrast in set(rows["name"])
+        hint = f"to limit one row, write {known[0]} ({contrast})" if named else None
+        raise checks.unknown(contrast, known, "requirement", hint)
     rows = rows[rows["contrast"] == contrast]
     estimands = rows["estimand"].unique()
     estimand = of if of in estimands else "population"

@@ -427,7 +427,7 @@ def _about(data: Mapping[str, Any], name: str, where: str, problems: Problems) -
     for key in ("name", "title", "language", "source"):
         about.setdefault(key, NOT_STATED)
         with problems.kept():
-            if key in data:
+            if key in data and (key == "name" or data[key] != ""):  # as in the template
                 about[key] = checks.line(data[key], f"{where}, {key}")
     about["title"] = about["title"] or about["name"]
     for key in ("edits", "disagreements"):

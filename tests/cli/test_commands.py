@@ -193,6 +193,9 @@ def test_what_is_shipped_can_be_listed_and_shown(tmp_path):
     assert run("model", "show", "default").startswith("schema = 1")
     mine = tmp_path / "mine.toml"
     run("wordlist", "new", str(mine))
+    untouched = json.loads(run("wordlist", "check", str(mine), "--json", code=2))["problems"]
+    assert any("name" in problem for problem in untouched)
+    assert not any("title" in problem for problem in untouched)  # may stay empty
     assert run("wordlist", "check", "religion").startswith("religion: no errors")
     keyed = tmp_path / "keyed.txt"
     keyed.write_text("rabbi_NOUN 1 2 3\ntorah_NOUN 3 4 5\nimam_NOUN 3 3 1\n")

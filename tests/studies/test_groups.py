@@ -17,6 +17,7 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.view import verdict
 from bayesbias.output import to_json, to_text
 from bayesbias.studies.groups.sections import compared
+from bayesbias.studies.requirements import check_requirements
 from bayesbias.wordlists.listfile import check_wordlist
 
 GROUPS = {
@@ -373,6 +374,15 @@ def test_json_page_and_run(fit, tmp_path):
     run = bb.load_run(tmp_path / "run")
     assert run.kind == "groups"
     pd.testing.assert_frame_equal(run.result.contrasts(), fit.contrasts())
+
+
+def test_limits_of_one_row(fit):
+    row = fit.contrasts(level="between", estimand="population").iloc[0]
+    (check,) = check_requirements(fit, f"{row['contrast']} ({row['name']})<9")
+    assert (check.met, check.value) == (True, row["hpdi_high"])
+    with pytest.raises(InputError, match="write") as said:
+        check_requirements(fit, f"{row['name']}<9")
+    assert f"({row['name']})" in str(said.value)
 
 
 def test_figure_has_a_row_for_each_pair_of_groups(fit):
