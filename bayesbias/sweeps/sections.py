@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.core.formatting import some
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
@@ -43,13 +44,13 @@ def sections(result: SweepResult, view: View) -> list[Section]:
     """Return all tables and figures of a sweep, in the order in which they are read."""
     out = []
     if (result.frame["quantity"] == "contrast").any():
-        contrast, prob = result.compared()[["contrast", "prob"]].iloc[0]
+        first = result.compared()
+        contrast, prob = first[["contrast", "prob"]].iloc[0]
         hpdi = f"{prob:.0%} HPDI"
         out.append(
             Section(
                 "compared",
-                f"{contrast} of each cell, new words, in SDs of single pairs and in cosine "
-                "distance",
+                f"{contrast} of each cell, new words, in {_units(first)} and in cosine distance",
                 lambda: compared(result),
                 (
                     *LABELS,
@@ -64,11 +65,10 @@ def sections(result: SweepResult, view: View) -> list[Section]:
         )
         if len(apart := result.differences(contrast)):
             same = [name for name in LABELS if name in apart and apart[name].nunique() <= 1]
-            units = listing([unit.replace("sd of", "SDs of") for unit in apart["unit"].unique()])
             out.append(
                 Section(
                     "differences",
-                    f"{contrast}: difference between vectors, in {units}",
+                    f"{contrast}: difference between vectors, in {_units(apart)}",
                     lambda: apart.drop(columns=same),
                     ("vectors", "minus", *LABELS, *CONTRAST_COLUMNS),
                     note=(
@@ -98,6 +98,18 @@ def sections(result: SweepResult, view: View) -> list[Section]:
     ]
 
 
+def _units(frame: pd.DataFrame) -> str:
+    """Name the units of standardized contrasts."""
+    return listing([unit.replace("sd of", "SDs of") for unit in frame["unit"].dropna().unique()])
+
+
+def _names(cells: pd.DataFrame) -> pd.Series:
+    """Name cells, by number, by the labels in which they differ."""
+    told = [name for name in LABELS if cells[name].nunique(dropna=False) > 1] or ["embedding"]
+    labels = cells.set_index("cell")[told]
+    return labels.apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
+
+
 def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     """Say how many cells are below, above or near zero, and which have failed or not converged."""
     cells = result.cells
@@ -106,8 +118,9 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     for error, count in result.failures["error"].value_counts(sort=False).items():
         warnings.append(f"{number_of(int(count), 'cell')} failed: {error}")
     trusted = cells["trusted"].fillna(True).astype(bool)
-    if doubtful := int((~trusted).sum()):
-        warnings.append(f"{number_of(doubtful, 'cell')} did not converge: raise draws and tune.")
+    if doubtful := list(_names(cells)[~trusted.to_numpy()]):
+        which = f"{number_of(len(doubtful), 'cell')} did not converge ({some(doubtful, 5)})"
+        warnings.append(f"{which}: raise draws and tune.")
     noted = cells.loc[trusted, "warnings"].dropna()
     if len(noted):
         warnings.append(f"{number_of(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
@@ -147,9 +160,7 @@ def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
     """Name the cells whose classes clearly point different ways, which their mean hides."""
     if "class" not in set(result.frame["level"].dropna()) or known.empty:
         return []
-    told = [name for name in LABELS if known[name].nunique(dropna=False) > 1]
-    labels = known.set_index("cell")[told]
-    names = labels.apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
+    names = _names(known)
     classes = result.compared(known["contrast"].iloc[0], level="class")
     classes = classes[classes["cell"].isin(known["cell"])]
     classes = classes.astype({name: float for name in classes if "distance_" in name})

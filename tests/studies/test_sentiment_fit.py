@@ -54,3 +54,4 @@ def test_classifiers_are_compared_on_the_same_sentences():
     alone = found.fit.summary(estimand="population")["sd"]
     both = found.classifier_contrasts().query("estimand == 'population'").set_index("contrast")
     assert both.loc["m1 - other", "sd"] < alone.max() / 2  # what they share cancels
+    assert "\nm1 - other\n  model, new nouns" in bb.output.to_text(found)

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.core.formatting import some
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import Verdict, View, side, sure_ends
@@ -180,14 +181,11 @@ def about(result: SeatResult) -> dict[str, Any]:
 def interpret_seat(result: SeatResult, view: View) -> Interpretation:
     """Say how many tests are significant, over sentences and over words."""
     groups = by_encoder(result.frame)
+    said = {name: f"{_significant(rows)} {_fitted(rows)}" for name, rows in groups.items()}
+    same = "Each encoder: " if len(said) > len(set(said.values())) == 1 else ""
     return Interpretation(
         subject=f"sentence tests on {', '.join(groups)}",
-        headline=" ".join(
-            [
-                *_once({name: _significant(rows) for name, rows in groups.items()}),
-                *_once({name: _fitted(rows) for name, rows in groups.items()}),
-            ]
-        ),
+        headline=same + " ".join(map(str.strip, _once(said))),
         warnings=_warnings(result),
         notes=_notes(result),
     )
@@ -208,13 +206,16 @@ def _once(said: dict[str, str]) -> list[str]:
 
 
 def _significant(rows: pd.DataFrame) -> str:
-    """Say of how many tests p is below 0.01, over sentences and over words."""
-    n = int(((rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)).sum())
+    """Say of how many tests p is below 0.01, over sentences and over words, and of which."""
+    low = (rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)
+    n = int(low.sum())
     if len(rows) == 1:
         return f"{'Significant' if n else 'Inconclusive'} at {BELOW_ALPHA}."
     limit = f"Holm-corrected p and p_words < {SIGNIFICANT:g}"
     which = f"{n} of {number_of(len(rows), 'test')} significant ({limit})"
-    return f"{which}, {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
+    if 0 < n < len(rows):
+        which += f": {some(rows.loc[low, 'test'], 5)}"
+    return f"{which}; {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
 
 
 def _fitted(rows: pd.DataFrame) -> str:

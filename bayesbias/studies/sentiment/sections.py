@@ -16,6 +16,7 @@ from bayesbias.studies.common import (
     MEAN,
     about_fit,
     header_of,
+    heading,
     not_converged,
     number_of,
     p_text,
@@ -24,7 +25,6 @@ from bayesbias.studies.common import (
 from bayesbias.studies.sentiment.analysis import (
     SENTIMENT_ESTIMANDS,
     SentimentAnalysis,
-    by_classifier,
 )
 from bayesbias.tables.sentiment import only_labels
 
@@ -60,7 +60,7 @@ def header(result: SentimentAnalysis, view: View) -> list[str]:
 
 
 def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
-    """Return the tests of each classifier by unit, and below them what the model says for each estimand."""
+    """Return the tests of each classifier by unit, what the model says for each estimand, and how classifiers differ."""
     rows = [
         {
             "classifier": row.classifier,
@@ -78,8 +78,18 @@ def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
                 label=f"model, {label}"
             )
             rows += kept.to_dict("records")
-    frame = by_classifier(pd.DataFrame(rows), result.classifiers)
-    return frame.drop(columns="classifier") if len(result.classifiers) == 1 else frame
+    frame = pd.DataFrame(rows)
+    if len(result.classifiers) == 1:
+        return frame.drop(columns="classifier")
+    if result.fit is not None and result.fit.diagnostics()["ok"]:
+        between = result.classifier_contrasts(view.prob).rename(columns={"contrast": "classifier"})
+        labels = "model, " + between["estimand"].map(SENTIMENT_ESTIMANDS)
+        columns = ["classifier", "label", "mean", "sd", "hpdi_low", "hpdi_high"]
+        frame = pd.concat([frame, between.assign(label=labels).reindex(columns=columns)])
+    parts = []
+    for name, own in frame.groupby("classifier", sort=False):
+        parts += [heading(name), own.assign(label="  " + own["label"])]
+    return pd.concat(parts, ignore_index=True)
 
 
 def sections(result: SentimentAnalysis, view: View) -> list[Section]:
@@ -97,7 +107,6 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             f"Sentiment of female minus male sentences, in {outcome} of the positive class",
             lambda: main_table(result, view),
             (
-                "classifier",
                 Column("label", ""),
                 replace(FEMALE_MINUS_MALE, name="mean"),
                 replace(HPDI, digits=4),
@@ -205,7 +214,6 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 "Classifiers compared on the same sentence pairs",
                 partial(result.classifier_contrasts, view.prob),
                 ("contrast", "estimand", MEAN, HPDI, BELOW),
-                show_on="terminal page files",
             )
         )
     if fit.spec.covariates():
