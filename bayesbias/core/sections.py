@@ -8,8 +8,8 @@ from __future__ import annotations
 import html
 import importlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -232,38 +232,3 @@ class Result:
 
     def _repr_html_(self) -> str | None:
         return self._shown("to_html")
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
-    """One kind of result and what is shown of it: a row of the registry in `bayesbias.studies`.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the kind, as in ``run.json``.
-    question : str
-        What such a study asks; stands under the title of the page.
-    header : function
-        (result, view) -> lines over the first table: model, data, convergence.
-    sections : function
-        (result, view) -> list of `Section`.
-    interpret : function
-        (result, view) -> `Interpretation`.
-    about : function
-        (result) -> mapping of what is known of its making, for JSON and ``run.json``: diagnostics,
-        coverage, provenance.
-    fits : function
-        (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics
-        are shown on the page. By default its ``fit``, where there is one.
-    glossary : sequence of (term, meaning)
-        Terms that the page explains. By default those of distances.
-    """
-
-    kind: str
-    question: str
-    header: Callable[[Any, Any], list[str]]
-    sections: Callable[[Any, Any], list[Section]]
-    interpret: Callable[[Any, Any], Interpretation]
-    about: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
-    glossary: Sequence[tuple[str, str]] = ()

@@ -83,11 +83,10 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     """
     run = as_run(result)
     view, result = view or run.view, run.result
-    study = study_of(result)
     fits = dict(result.fits())
-    if not fits and study.kind != "sentences":
+    if not fits and result.study != "sentences":
         raise InputError("expected a result with a fit", where="result")
-    if study.kind == "sentences":
+    if result.study == "sentences":
         about, said = result.provenance, _of_tests(result)
         specs = [load_model(about["model"]["name"])] if "model" in about else []
         if specs:
@@ -107,14 +106,14 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         if words and name.startswith(words):
             name = f'"{words}"{name.removeprefix(words)}'
         of = f"of {name}"
-        if study.kind == "responses":
+        if result.study == "responses":
             of = result.subject.removeprefix("responses ")
         said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
         said += _missing(about.get("coverage"))
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
-        said += f" {_sampling(fits, about)}. We report {_reported(result, study.kind, view)}."
+        said += f" {_sampling(fits, about)}. We report {_reported(result, result.study, view)}."
     said += getattr(result, "pooling", "")  # of replicates
     versions = about["versions"]
     used = join_words(

@@ -5,11 +5,14 @@ import importlib
 from typing import Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.sections import Interpretation, Study
+from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.studies.common import misfit_warnings
 
-# The attribute `study` of a result's class names one of these; its module holds `STUDY`.
+# The attribute `study` of a result's class names one of these modules. Each has ``QUESTION``, which
+# stands under the title of the page, perhaps ``GLOSSARY``, terms that the page explains, and
+# ``header(result, view)``, the lines over the first table, ``sections(result, view)``,
+# ``interpret(result, view)`` and ``about(result)``, what is known of its making, for JSON.
 STUDIES = {
     "association": "bayesbias.studies.association.sections",
     "corpora": "bayesbias.studies.corpora.sections",
@@ -24,8 +27,8 @@ STUDIES = {
 }
 
 
-def study_of(result: Any) -> Study:
-    """Return the study that a result belongs to.
+def study_of(result: Any) -> Any:
+    """Return the module that says what is shown of a result.
 
     Raises
     ------
@@ -39,7 +42,7 @@ def study_of(result: Any) -> Study:
             found=type(result).__name__,
             hint="give what fit, compare or seat returns; of a saved run its .result",
         )
-    return importlib.import_module(STUDIES[name]).STUDY
+    return importlib.import_module(STUDIES[name])
 
 
 def interpret(

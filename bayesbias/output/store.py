@@ -71,7 +71,8 @@ def as_run(given: Any) -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         return load_run(given)
-    return Run(given, View(), study_of(given).kind)
+    study_of(given)  # refuses what is no result
+    return Run(given, View(), given.study)
 
 
 def save_run(
@@ -139,7 +140,7 @@ def save_run(
     view = view or View()
     study = study_of(result)
     target = Path(folder).expanduser()
-    check_folder(target, study.kind, inputs, force=force)
+    check_folder(target, result.study, inputs, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -163,7 +164,7 @@ def save_run(
         }
         manifest = {
             "schema": SCHEMA,
-            "kind": study.kind,
+            "kind": result.study,
             "versions": {"bayesbias": own_version(), "python": platform.python_version()},
             "view": dataclasses.asdict(view),
             "command": None if command is None else list(command),

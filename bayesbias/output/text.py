@@ -181,7 +181,7 @@ def to_json(
     if brief:
         return _brief(result, view, said)
     out: dict[str, Any] = {
-        "kind": study.kind,
+        "kind": result.study,
         "finding": said.headline,
         "interpretation": said.as_dict(),
     }
@@ -219,7 +219,7 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     ]
     converged = (study.about(result).get("diagnostics") or {}).get("ok")
     return {
-        "kind": study.kind,
+        "kind": result.study,
         "result": said.headline,
         "verdict": rows[0].get("verdict") if rows and converged is not False else None,
         "contrasts": rows,

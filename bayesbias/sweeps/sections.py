@@ -7,13 +7,14 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core.formatting import some
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import Verdict, View, sides
 from bayesbias.studies.common import listing, number_of
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
 
+QUESTION = "How does the result differ between embeddings, word lists and models?"
 SAID = {  # verdicts in the headline
     Verdict.BELOW.value: "closer by more than the ROPE",
     Verdict.SLIGHTLY_BELOW.value: "closer, perhaps by less than the ROPE",
@@ -110,7 +111,7 @@ def _names(cells: pd.DataFrame) -> pd.Series:
     return labels.apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
 
 
-def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
+def interpret(result: SweepResult, view: View) -> Interpretation:
     """Say how many cells are below, above or near zero, and which have failed or not converged."""
     cells = result.cells
     subject = f"sweep of {number_of(len(cells), 'cell')}"
@@ -181,13 +182,3 @@ def about(result: SweepResult) -> dict[str, Any]:
         "of_other_plans": result.others,
         "results": [str(result.out / "results.csv"), str(result.out / "results.parquet")],
     }
-
-
-STUDY = Study(
-    kind="sweep",
-    question="How does the result differ between embeddings, word lists and models?",
-    header=header,
-    sections=sections,
-    interpret=interpret_sweep,
-    about=about,
-)

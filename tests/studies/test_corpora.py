@@ -14,7 +14,7 @@ from bayesbias.cli.main import cli
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import View
 from bayesbias.studies.corpora.comparing import weights_of
-from bayesbias.studies.corpora.sections import interpret_corpora, main_table
+from bayesbias.studies.corpora.sections import interpret, main_table
 from bayesbias.tables.joining import join_tables
 from bayesbias.tables.reading import as_pair_table
 
@@ -151,11 +151,11 @@ def test_three_corpora_without_order_are_compared_in_pairs():
 
 
 def test_sentences_speak_of_change_in_the_names_of_the_sets(two, slope):
-    said = interpret_corpora(two, View())
+    said = interpret(two, View())
     assert isinstance(said, Interpretation)
     assert "from 1930s to 1980s" in said.headline
     assert any(text.startswith("x: associated minus different moved by") for text in said.details)
-    assert "per step" in interpret_corpora(slope, View()).headline
+    assert "per step" in interpret(slope, View()).headline
     text = bb.output.to_text(two)
     assert len(text.splitlines()) <= 25
     assert not any(word in text.lower() for word in ("debias", "destroyed", "forces", "closer to"))
@@ -195,7 +195,7 @@ def test_classes_are_named_by_their_sets():
     found = bb.compare(named, kind="corpora", **SETTINGS)
     labels = main_table(found, View())["label"].str.strip().tolist()
     assert {"x: p minus q", "y: q minus p", "p: x minus y"} <= set(labels)
-    details = interpret_corpora(found, View()).details
+    details = interpret(found, View()).details
     assert any(text.startswith("x: p minus q moved by") for text in details)
 
 

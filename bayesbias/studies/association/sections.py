@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.sections import Column, Section, Study
+from bayesbias.core.sections import Column, Section
 from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.estimands import has_new_words, words_scatter
 from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
@@ -36,6 +36,12 @@ from bayesbias.studies.common import (
     slope_sections,
 )
 from bayesbias.wordlists.wordlist import SHARED
+
+QUESTION = (
+    "Are words closer to the stereotypes of their own class than to other attributes, and how "
+    "certain is that?"
+)
+interpret, about = interpret_fit, about_fit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
 LONGEST = 31  # label in a table of 80 columns
@@ -308,16 +314,3 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
     ]
     columns = ["side", "group", "listed", "found", "missing"]
     return pd.DataFrame(rows, columns=columns) if rows else None
-
-
-STUDY = Study(
-    kind="association",
-    question=(
-        "Are words closer to the stereotypes of their own class than to other attributes, and how "
-        "certain is that?"
-    ),
-    header=header,
-    sections=sections,
-    interpret=interpret_fit,
-    about=about_fit,
-)

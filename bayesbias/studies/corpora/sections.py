@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.studies.association.interpretation import LEVEL_NAMES, Names, own_names
 from bayesbias.studies.common import (
@@ -24,6 +24,8 @@ from bayesbias.studies.common import (
     title_line,
 )
 from bayesbias.studies.corpora.comparing import CorpusComparison
+
+QUESTION = "What changed from one corpus to another?"
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
 FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
@@ -151,7 +153,7 @@ def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     return own.assign(off_line=own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps))
 
 
-def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
+def interpret(result: CorpusComparison, view: View) -> Interpretation:
     """Say what changed; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['name']} in {', '.join(result.corpora)}"
     coverage = result.provenance["coverage"]
@@ -231,13 +233,3 @@ def about(result: CorpusComparison) -> dict[str, Any]:
         for name, each in result.changes.items()
     }
     return about_fits(result, result.provenance["coverage"], changes=changes)
-
-
-STUDY = Study(
-    kind="corpora",
-    question="What changed from one corpus to another?",
-    header=header,
-    sections=sections,
-    interpret=interpret_corpora,
-    about=about,
-)

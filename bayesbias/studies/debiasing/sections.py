@@ -9,7 +9,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core.errors import FitError
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies.common import (
     BELOW,
@@ -33,6 +33,8 @@ from bayesbias.studies.debiasing.geometry import (
     control_changes,
     find_construction,
 )
+
+QUESTION = "What does debiasing change, what does it leave, and what does it force?"
 
 ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 
@@ -167,7 +169,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
     return out
 
 
-def interpret_comparison(result: Comparison, view: View) -> Interpretation:
+def interpret(result: Comparison, view: View) -> Interpretation:
     """Say what each method changed; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['original']}, debiased"
     notes = [sentence(note) for item in result.methods.values() for note in item.account["notes"]]
@@ -275,13 +277,3 @@ def about(result: Comparison) -> dict[str, Any]:
         for name, item in result.methods.items()
     }
     return about_fits(result, result.original.provenance.get("coverage"), methods=methods)
-
-
-STUDY = Study(
-    kind="debiasing",
-    question="What does debiasing change, what does it leave, and what does it force?",
-    header=header,
-    sections=sections,
-    interpret=interpret_comparison,
-    about=about,
-)

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from bayesbias.core.formatting import join_words
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimands import sides_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.spreads import has_variance
@@ -40,6 +40,9 @@ from bayesbias.studies.common import (
     number_of,
 )
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
+
+QUESTION = "Which group of words lies closer to which set of attributes, and how certain is that?"
+about = about_fit
 
 MOST_ROWS = 20  # of the first table
 MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
@@ -176,7 +179,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     ]
 
 
-def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
+def interpret(fit: BiasFit, view: View) -> Interpretation:
     """Say which group lies nearer to which set.
 
     Nothing is concluded from a fit that has not converged.
@@ -250,14 +253,3 @@ _WORDS = {
     "inconclusive": "inconclusive",
     TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
 }
-
-STUDY = Study(
-    kind="groups",
-    question=(
-        "Which group of words lies closer to which set of attributes, and how certain is that?"
-    ),
-    header=header,
-    sections=sections,
-    interpret=interpret_groups,
-    about=about_fit,
-)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.studies.association.interpretation import Names, data_warnings, own_names
@@ -27,6 +27,8 @@ from bayesbias.studies.common import (
 )
 from bayesbias.studies.corpora.sections import LABELS, in_names, label_of
 from bayesbias.studies.replicates.pooling import ADVISED, Replicates
+
+QUESTION = "What do several equally plausible sets of vectors show together?"
 
 MOST_ROWS = 4  # classes, or pairs of groups, in the first table
 SCOPES = {"population": "new words", "listed_words": "listed words"}
@@ -139,7 +141,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
     return out
 
 
-def interpret_replicates(result: Replicates, view: View) -> Interpretation:
+def interpret(result: Replicates, view: View) -> Interpretation:
     """Say what the sets show together; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['name']} in {len(result.results)} sets of vectors"
     notes = missing_notes(result.provenance["coverage"])
@@ -192,11 +194,6 @@ def _sentence(names: Names, row: Any) -> str:
     return f"{scope}: {in_names(names, row)}{moved} {row.mean:+.3f}{ends}, {said}."
 
 
-STUDY = Study(
-    kind="replicates",
-    question="What do several equally plausible sets of vectors show together?",
-    header=header,
-    sections=sections,
-    interpret=interpret_replicates,
-    about=lambda result: about_fits(result, result.provenance["coverage"], replicates=result.kind),
-)
+def about(result: Replicates) -> dict[str, Any]:
+    """Return what JSON says beside the tables."""
+    return about_fits(result, result.provenance["coverage"], replicates=result.kind)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.studies.common import (
     BELOW,
@@ -20,6 +20,8 @@ from bayesbias.studies.common import (
     p_text,
 )
 from bayesbias.studies.responses.fitting import ResponsesResult
+
+QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
 ALPHA = 0.05
 MOST_ROWS = 12
@@ -179,7 +181,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     ]
 
 
-def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
+def interpret(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
     subject = result.subject
@@ -274,14 +276,3 @@ def about(result: ResponsesResult) -> dict[str, Any]:
         "rope": result.rope,
         **{name: made[name] for name in ("model", "diagnostics", "provenance", "timing")},
     }
-
-
-STUDY = Study(
-    kind="responses",
-    question="Do answers differ between groups, for these words and prompts and for new ones?",
-    header=header,
-    sections=sections,
-    interpret=interpret_responses,
-    about=about,
-    glossary=GLOSSARY,
-)

@@ -8,7 +8,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core.formatting import some
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import (
     BELOW,
@@ -23,6 +23,8 @@ from bayesbias.studies.common import (
 )
 from bayesbias.studies.sentences.result import KEY, SIGNIFICANT, SeatResult
 from bayesbias.tables.sentences import encoder_label
+
+QUESTION = "Are sentences about the targets closer to one set of attributes?"
 
 BELOW_ALPHA = f"p < {SIGNIFICANT:g}"
 MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary
@@ -178,7 +180,7 @@ def about(result: SeatResult) -> dict[str, Any]:
     return {"provenance": dict(result.provenance)}
 
 
-def interpret_seat(result: SeatResult, view: View) -> Interpretation:
+def interpret(result: SeatResult, view: View) -> Interpretation:
     """Say how many tests are significant, over sentences and over words."""
     groups = by_encoder(result.frame)
     said = {name: f"{_significant(rows)} {_fitted(rows)}" for name, rows in groups.items()}
@@ -277,13 +279,3 @@ def _notes(result: SeatResult) -> list[str]:
     for note, rows in result.notes.groupby("note", sort=False):
         out.append(f"{listing(rows['test'])}: {note}.")
     return out
-
-
-STUDY = Study(
-    kind="sentences",
-    question="Are sentences about the targets closer to one set of attributes?",
-    header=header,
-    sections=sections,
-    interpret=interpret_seat,
-    about=about,
-)

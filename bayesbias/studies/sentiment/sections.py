@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core.files import records
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.studies.common import (
     BELOW,
@@ -27,6 +27,8 @@ from bayesbias.studies.sentiment.analysis import (
     SentimentAnalysis,
 )
 from bayesbias.tables.sentiment import only_labels
+
+QUESTION = "Does a classifier rate sentences about women and men differently, for these words and for new ones?"
 
 ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
@@ -221,7 +223,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     return out
 
 
-def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation:
+def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     """Say of each classifier whether it rates women and men differently, and for which words that holds."""
     subject = f"sentiment by {', '.join(result.classifiers)}"
     fit = result.fit
@@ -297,14 +299,3 @@ def about(result: SentimentAnalysis) -> dict[str, Any]:
         made = about_fit(result.fit)
         out |= {name: made[name] for name in ("model", "diagnostics", "timing")}
     return out
-
-
-STUDY = Study(
-    kind="sentiment",
-    question="Does a classifier rate sentences about women and men differently, for these words and for new ones?",
-    header=header,
-    sections=sections,
-    interpret=interpret_sentiment,
-    about=about,
-    glossary=GLOSSARY,
-)

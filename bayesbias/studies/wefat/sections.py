@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import Verdict, View, sure_side
 from bayesbias.studies.common import (
     HPDI,
@@ -20,6 +20,8 @@ from bayesbias.studies.common import (
     sentence,
 )
 from bayesbias.studies.wefat.result import WefatResult
+
+QUESTION = "Do associations of words rise or fall with a number about them?"
 
 
 def header(result: WefatResult, view: View) -> list[str]:
@@ -92,7 +94,7 @@ def sections(result: WefatResult, view: View) -> list[Section]:
     ]
 
 
-def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
+def interpret(result: WefatResult, view: View) -> Interpretation:
     """Say whether associations rise or fall with the covariate."""
     known, (first, second) = result.published, result.sets
     notes = [sentence(note) for note in known.notes]
@@ -138,13 +140,3 @@ def about(result: WefatResult) -> dict[str, Any]:
         "scale": result.scale,
         "provenance": dict(result.provenance),
     }
-
-
-STUDY = Study(
-    kind="wefat",
-    question="Do associations of words rise or fall with a number about them?",
-    header=header,
-    sections=sections,
-    interpret=interpret_wefat,
-    about=about,
-)
