@@ -6,6 +6,7 @@ What is taken from ArviZ.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -24,11 +25,7 @@ if TYPE_CHECKING:
 _PREDICTIVE = 200  # draws of posterior and prior that become new outcomes
 _TABLES = 50  # replicated for a check
 _MOST_REPLICATED = 20_000_000  # rows in all tables
-LEAST_TO_SMOOTH = 25
-"""The draws from which on weights have a tail that can be smoothed.
-
-A fifth of them, which are five.
-"""
+_LEAST_TO_SMOOTH = 25  # of so many weights a fifth is a tail of five, which can be smoothed
 MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
 """The shipped normal models of distances, which are fitted in seconds."""
 WHAT_LOO_MISSES = (
@@ -44,13 +41,12 @@ def with_pointwise(fit: BiasFit) -> BiasFit:
     import xarray as xr
 
     design, draws, outcome = fit.design, fit.parameter_draws(), fit.spec.outcome
-    chains, per_chain = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
-    n = chains * per_chain
+    n = math.prod(fit.shape)
     keep = np.linspace(0, n - 1, min(_PREDICTIVE, n)).astype(int)
     posterior = {name: values[keep] for name, values in draws.items()}
     prior = design.prior_draws(_PREDICTIVE, fit.stream + 2)
     groups = {
-        "log_likelihood": design.log_likelihood(draws).reshape(chains, per_chain, -1),
+        "log_likelihood": design.log_likelihood(draws).reshape(*fit.shape, -1),
         "posterior_predictive": design.outcome_draws(posterior, fit.stream + 1)[None],
         "prior_predictive": design.outcome_draws(prior, fit.stream + 3)[None],
     }
@@ -98,6 +94,14 @@ def misfit(fit: BiasFit) -> dict[str, float]:
     return out
 
 
+def refuse_few_draws(fit: BiasFit, what: str) -> int:
+    """Return the number of draws, unless their weights have no tail to be smoothed."""
+    n = math.prod(fit.shape)
+    if n < _LEAST_TO_SMOOTH:
+        raise FitError(f"{what}: expected {_LEAST_TO_SMOOTH} draws or more, got {n}. Raise draws.")
+    return n
+
+
 def loo(fit: BiasFit) -> Any:
     """Estimate how well the model predicts a left-out pair (PSIS-LOO).
 
@@ -123,10 +127,7 @@ def loo(fit: BiasFit) -> Any:
     """
     import arviz
 
-    sizes = fit.sampled["posterior"].sizes
-    if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
-        n = sizes["chain"] * sizes["draw"]
-        raise FitError(f"loo: expected {LEAST_TO_SMOOTH} draws or more, got {n}")
+    refuse_few_draws(fit, "loo")
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
         # printed.

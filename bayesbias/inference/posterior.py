@@ -530,7 +530,7 @@ class BiasFit(sections.Result):
             ),
             "new_words": self._opposite_draws,
             "variance_partition": lambda group=None: spreads.variance_partition_draws(
-                self.design, self._scales, self._chains, group
+                self.design, self._scales, self.shape[0], group
             ),
             "reliability": lambda **asked: reliability.reliability_draws(self, **asked),
             "slopes": lambda: slopes.slope_draws(self),
@@ -548,7 +548,7 @@ class BiasFit(sections.Result):
         write_fit(path, self)
 
     def __repr__(self) -> str:
-        chains, draws = (self.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
+        chains, draws = self.shape
         source = self.provenance.get("table", {}).get("name", "a table")
         head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
         lines = [f"{head}, {chains} x {draws} draws"]
@@ -635,8 +635,10 @@ class BiasFit(sections.Result):
         return draws | self._reduced.draw_effects(theta, rng, names)
 
     @property
-    def _chains(self) -> int:
-        return int(self.sampled["posterior"].sizes["chain"])
+    def shape(self) -> tuple[int, int]:
+        """The number of chains, and of the draws that each has."""
+        sizes = self.sampled["posterior"].sizes
+        return sizes["chain"], sizes["draw"]
 
     @property
     def stream(self) -> int:
@@ -698,7 +700,7 @@ class BiasFit(sections.Result):
     def answer(self, asked: Quantities, estimand: str, column: str) -> Answer:
         """Return draws of quantities, labeled `column`, and normal mixtures where they are."""
         draws = self.parameter_draws() if self._reduced is None else self._scales
-        mixed = mixtures_of(asked, self._reduced, draws, self._chains)
+        mixed = mixtures_of(asked, self._reduced, draws, self.shape[0])
         if mixed is None:
             return self._drawn(asked, estimand, column)
         mixtures, scales = mixed
@@ -710,7 +712,7 @@ class BiasFit(sections.Result):
         """Answer by the draws of the effects; a mixture takes one of its parts in each."""
         draws = self.parameter_draws()
         values = asked.linear.draws(draws)
-        shape = (self._chains, len(values) // self._chains, len(asked.linear))
+        shape = (*self.shape, len(asked.linear))
         if estimand in PREDICTIVE:
             sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
             mixtures = Mixtures(
@@ -718,7 +720,7 @@ class BiasFit(sections.Result):
             )
             values = mixtures.sampled(self.stream)
         labelled = estimates.keyed_draws(
-            values.reshape(shape[0], shape[1], -1), asked.keys, column, estimand
+            values.reshape(*self.shape, -1), asked.keys, column, estimand
         )
         return Answer(labelled, draws, None, asked.known)
 
@@ -815,7 +817,7 @@ class BiasFit(sections.Result):
         sign = np.sign((center @ weights).mean(axis=0))[asked.quantity]
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = ndtr(-sign * center / sd) @ weights
-        shares = shares.reshape(self._chains, -1, len(asked.keys))
+        shares = shares.reshape(*self.shape, -1)
         out = estimates.keyed_draws(shares, asked.keys, "contrast", "one_new_word").drop_vars(
             "estimand"
         )

@@ -18,7 +18,7 @@ import pandas as pd
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
-from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
+from bayesbias.inference.cross_validation import refuse_few_draws
 from bayesbias.inference.estimands import Key, asked_quantities
 from bayesbias.inference.sampling import MOST_PARETO_K, pareto_smoothed
 from bayesbias.models.design import Design
@@ -102,13 +102,10 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     >>> list(frame["level"]), bool(frame["likelihood"].min() > frame["prior"].max())
     (['overall'], True)
     """
-    chains, length = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
-    if chains * length < LEAST_TO_SMOOTH:
-        n = chains * length
-        raise FitError(f"prior_sensitivity: expected {LEAST_TO_SMOOTH} draws or more, got {n}")
-    step = -(-chains * length // _MOST_DRAWS)
+    n = refuse_few_draws(fit, "prior_sensitivity")
+    step = -(-n // _MOST_DRAWS)
     contrasts = _main_contrasts(fit).isel(draw=slice(None, None, step))
-    at = np.arange(chains * length).reshape(chains, length)[:, ::step].ravel()
+    at = np.arange(n).reshape(fit.shape)[:, ::step].ravel()
     draws, design = (
         {name: values[at] for name, values in fit.parameter_draws().items()},
         fit.design.ordered(),

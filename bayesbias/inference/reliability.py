@@ -232,8 +232,7 @@ def reliability_draws(
             columns.append(np.full(n, np.nan) if isinstance(part, str) else part.coefficient(k, m))
     names = ("measure", "words", "attributes", "coefficient", "left_out")
     by_name = dict(zip(names, zip(*labels, strict=True), strict=True))
-    chains = fit.sampled["posterior"].sizes["chain"]
-    return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(labels)), by_name)
+    return labelled_draws(np.stack(columns, axis=-1).reshape(*fit.shape, -1), by_name)
 
 
 def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str, list[np.ndarray]]:

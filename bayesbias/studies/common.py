@@ -82,8 +82,8 @@ def title_line(result: BiasFit | ManyFits, subject: str) -> str:
 
 def convergence(fit: BiasFit) -> str:
     """Say in one line how a fit was sampled and what its diagnostics are."""
-    state, sizes = fit.diagnostics(), fit.sampled["posterior"].sizes
-    found = [f"{sizes['chain']} x {sizes['draw']} draws"]
+    state, (chains, draws) = fit.diagnostics(), fit.shape
+    found = [f"{chains} x {draws} draws"]
     if fit.engine.name == "quick":
         found.append(f"importance sampling with Pareto k {fit.engine.pareto_k:.2f}")
     if state["max_r_hat"] is not None:

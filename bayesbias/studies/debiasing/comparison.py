@@ -105,8 +105,6 @@ class Method:
         Labeled ``method, level, name, connection, estimand``.
         """
         levels = self.levels(estimand, level)
-        posterior = self.after.sampled["posterior"]
-        shape = posterior.sizes["chain"], posterior.sizes["draw"]
         names = [name for name in ("overall", *levels) if level in (None, name)]
         drawn: dict[tuple[str, ...], np.ndarray] = {}
         if self.change is not None:
@@ -115,7 +113,9 @@ class Method:
                 keys = rows.keys_of_rows(means, "level", "name", "connection")
                 drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
         found = [key for key in pairs_by_level(self.pairs, levels) if key[0] in names]
-        columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
+        columns = [
+            drawn[k] if k in drawn else np.full(self.after.shape, self.exact[k[2]]) for k in found
+        ]
         values = np.stack(columns, axis=-1)
         draws = rows.keyed_draws(values, found, "connection", estimand)
         return rows.relabelled(draws, method=[self.name] * len(found))

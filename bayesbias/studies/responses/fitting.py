@@ -260,8 +260,7 @@ class ResponsesResult(sections.Result):
         return [name for name in dims if not fit.spec.is_random(name) or dims[name] <= held]
 
     def _by_chain(self, values: np.ndarray) -> np.ndarray:
-        chains = self._fitted().sampled["posterior"].sizes["chain"]
-        return values.reshape(chains, -1, values.shape[-1])
+        return values.reshape(*self._fitted().shape, -1)
 
     def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
         """Return draws of the variance of each effect, and of single answers."""
@@ -348,8 +347,7 @@ class ResponsesResult(sections.Result):
         design, draws = fit.design, fit.parameter_draws()
         labels, codes, _ = levels_of(design, estimand)[level]
         n = len(next(iter(draws.values())))
-        chains = fit.sampled["posterior"].sizes["chain"]
-        some = np.arange(n).reshape(chains, -1)[:, :: min(-(-n // _DRAWS), 4)].ravel()
+        some = np.arange(n).reshape(fit.shape)[:, :: min(-(-n // _DRAWS), 4)].ravel()
         kept = self._held(level, estimand)
         joint = np.stack([design.index[name] for name in kept])
         cells, cell = np.unique(joint, axis=1, return_inverse=True)
@@ -364,7 +362,7 @@ class ResponsesResult(sections.Result):
         for _, label, arm in keys:
             mine = cell.ravel()[(names == label) & (arms == arm)]
             columns.append(values @ (np.bincount(mine, minlength=cells.shape[1]) / len(mine)))
-        return keys, np.stack(columns, axis=-1).reshape(chains, -1, len(keys))
+        return keys, np.stack(columns, axis=-1).reshape(fit.shape[0], -1, len(keys))
 
 
 def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
