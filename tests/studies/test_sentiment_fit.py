@@ -54,4 +54,6 @@ def test_classifiers_are_compared_on_the_same_sentences():
     alone = found.fit.summary(estimand="population")["sd"]
     both = found.classifier_contrasts().query("estimand == 'population'").set_index("contrast")
     assert both.loc["m1 - other", "sd"] < alone.max() / 2  # what they share cancels
-    assert "\nm1 - other\n  model, new nouns" in bb.output.to_text(found)
+    shown = bb.output.to_text(found)
+    assert "\nother\n  t-test over 400" in shown
+    assert ("\nm1 - other\n  model, new" in shown) == found.fit.diagnostics()["ok"]
