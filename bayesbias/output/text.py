@@ -5,6 +5,7 @@ Header, tables, then result, warnings and notes.
 
 import html
 import itertools
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -123,8 +124,9 @@ def _folded(text: str, width: int) -> list[str]:
         return [text]
     indent = len(text) - len(text.lstrip())
     further = " " * (indent + 2 if indent else 0)
-    lines = textwrap.wrap(text.replace("_", "_ "), width, subsequent_indent=further)
-    return [line.replace("_ ", "_") for line in lines]
+    lines = textwrap.TextWrapper(width, subsequent_indent=further)
+    lines.wordsep_re = re.compile(r"(\s+|[^\s_-]*[_-]+)")
+    return lines.wrap(text)
 
 
 def interpretation_text(said: Interpretation, detail: bool = False) -> str:
@@ -199,7 +201,9 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     assert frame is not None
     if "label" in frame:
         frame = frame.assign(label=frame["label"].str.strip())
-    main = ["contrast" if "contrast" in frame else "label"]
+    if "is_heading" in frame:
+        frame = frame[frame["is_heading"].isna()]
+    main = ["classifier", "contrast" if "contrast" in frame else "label"]
     if "level" in frame and "between" in set(frame["level"]):  # groups are compared in pairs
         main = ["name", "contrast"]
     for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
