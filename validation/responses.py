@@ -127,11 +127,11 @@ def run(share):
             ]
         for (_, scale), found in coverage(rows).iterrows():
             reach = 3 * found["model_se"] if n < TABLES else 0.0
-            most = 1 if wide else MOST + reach
+            least, most = LEAST - reach, 1 if wide else MOST + reach
             yield (
                 f"89 % intervals of {kind} include the difference for new words, items and templates ({scale}).",
                 f"{n:,} tables with the SDs of real answers",
                 f"{found['model']:.3f} (published t-test: {found['t_test']:.3f})",
-                f"at least {LEAST}" if wide else f"{LEAST} to {MOST}",
-                LEAST - reach <= found["model"] <= most,
+                f"at least {least:.2f}" if wide else f"{least:.2f} to {most:.2f}",
+                least <= found["model"] <= most,
             )  # fmt: skip

@@ -233,7 +233,7 @@ def test_a_pipeline_is_a_classifier_as_its_model_is(tmp_path):
 
 def test_labels_of_transformers_models_are_never_guessed(tmp_path):
     folder = tiny(tmp_path / "plain", {0: "LABEL_0", 1: "LABEL_1"})
-    with pytest.raises(bb.InputError, match="name of the positive class, got 'LABEL_0, LABEL_1'"):
+    with pytest.raises(bb.InputError, match="positive class, got LABEL_0, LABEL_1"):
         bb.load_classifier(f"transformers:{folder}")
     with pytest.raises(bb.InputError, match=r"positive: expected .*got 'LABEL_2'.*Did you mean"):
         bb.load_classifier(f"transformers:{folder}", positive="LABEL_2")
@@ -244,9 +244,7 @@ def test_labels_of_transformers_models_are_never_guessed(tmp_path):
 
 def test_what_is_no_text_classifier(tmp_path):
     masked = tiny(tmp_path / "masked", {0: "negative", 1: "positive"}, "BertForMaskedLM")
-    with pytest.raises(
-        bb.InputError, match="expected a text-classification model, got 'BertForMaskedLM'"
-    ):
+    with pytest.raises(bb.InputError, match="text-classification model, got BertForMaskedLM"):
         bb.load_classifier(f"transformers:{masked}")
     many = tiny(
         tmp_path / "many", {0: "negative", 1: "positive"}, problem_type="multi_label_classification"
