@@ -13,7 +13,6 @@ S^{-1} W = L L^T`, and :math:`z = A^{-1} W^T S^{-1} y + L^{-T} w`. The prior sta
 pilot decides over the number of steps alone.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.sampling import STATISTICS, laplace
+from bayesbias.inference.sampling import LONG_RUN, STATISTICS, laplace, mixed
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PAIRWISE_TARGET_ACCEPT = 0.9
+PAIRWISE_LONGER = 2  # times as many draws, of which each second is kept
 _MOST_TOGETHER = 3000  # effects whose axes are a matrix
 _AT_A_TIME = 100
 _MOST_ROWS = 500  # of a component of the pilot
@@ -153,9 +153,12 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def sample_pairwise(
-    design: Design, settings: Mapping[str, Any], cores: int, progress: bool | None
+    design: Design, settings: dict[str, Any], cores: int, progress: bool | None
 ) -> "xr.DataTree":
-    """Sample the model pair by pair with PyMC."""
+    """Sample the model pair by pair with PyMC.
+
+    A long run that has not mixed is sampled once more, longer.
+    """
     import logging
     import sys
 
@@ -164,22 +167,36 @@ def sample_pairwise(
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
     design = design.ordered()
-    with pymc_model(design, axes_of_effects(design)), one_thread_of_blas():
-        sampled = pm.sample(
-            draws=settings["draws"],
-            tune=settings["tune"],
-            chains=settings["chains"],
-            cores=cores,
-            random_seed=design.stream(settings["seed"]),
-            target_accept=settings["target_accept"],
-            nuts_sampler="nutpie",
-            progressbar=sys.stderr.isatty() if progress is None else progress,
-            compute_convergence_checks=False,
-        )
-    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
-    # What is interrupted comes back as far as it went.
-    if posterior.sizes["draw"] < settings["draws"] or np.isnan(stats["logp"]).any():
-        raise KeyboardInterrupt
-    kept = stats[[name for name in STATISTICS if name in stats]]
-    groups = {"posterior": posterior[list(design.spec.parameters)], "sample_stats": kept}
+    model = pymc_model(design, axes_of_effects(design))
+
+    def run(times: int) -> dict[str, "xr.Dataset"]:
+        with model, one_thread_of_blas():
+            sampled = pm.sample(
+                draws=times * settings["draws"],
+                tune=times * settings["tune"],
+                chains=settings["chains"],
+                cores=cores,
+                random_seed=design.stream(settings["seed"]),
+                target_accept=settings["target_accept"],
+                nuts_sampler="nutpie",
+                progressbar=sys.stderr.isatty() if progress is None else progress,
+                compute_convergence_checks=False,
+            )
+        posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
+        # What is interrupted comes back as far as it went.
+        if posterior.sizes["draw"] < times * settings["draws"] or np.isnan(stats["logp"]).any():
+            raise KeyboardInterrupt
+        kept = stats[[name for name in STATISTICS if name in stats]]
+        return {"posterior": posterior[list(design.spec.parameters)], "sample_stats": kept}
+
+    groups = run(1)
+    if settings["draws"] >= LONG_RUN:
+        drawn = [values.to_numpy() for values in groups["posterior"].data_vars.values()]
+        flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
+        if not mixed(np.concatenate(flat, axis=2)):
+            settings["thin"] = PAIRWISE_LONGER
+            again, draw = run(PAIRWISE_LONGER), {"draw": range(settings["draws"])}
+            thinned = slice(None, None, PAIRWISE_LONGER)
+            groups = {name: part.isel(draw=thinned) for name, part in again.items()}
+            groups = {name: part.assign_coords(draw) for name, part in groups.items()}
     return xr.DataTree.from_dict(groups)

@@ -361,7 +361,7 @@ def sample_theta(
             if not stats["diverging"].any():
                 break
         thin = 1
-        if settings["draws"] >= LONG_RUN and not _mixed(theta):
+        if settings["draws"] >= LONG_RUN and not mixed(theta):
             thin = settings["thin"] = _LONGER
             theta, stats = run(thin)
     settings["engine"] = asdict(engine)
@@ -370,11 +370,11 @@ def sample_theta(
     return theta[:, ::thin], stats
 
 
-def _mixed(theta: np.ndarray) -> bool:
+def mixed(draws: np.ndarray) -> bool:
     """Return whether chains agree as `BiasFit.diagnostics` asks; one chain is taken as it is."""
-    r_hat, ess = r_hat_and_ess(theta)
-    enough = bool((ess >= MIN_ESS_PER_CHAIN * len(theta)).all())
-    return len(theta) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
+    r_hat, ess = r_hat_and_ess(draws)
+    enough = bool((ess >= MIN_ESS_PER_CHAIN * len(draws)).all())
+    return len(draws) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
 
 
 def nuts(

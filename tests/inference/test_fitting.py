@@ -14,7 +14,7 @@ from helpers.tables import grid
 
 from bayesbias import load_distances
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference import fitting
+from bayesbias.inference import fitting, graph
 from bayesbias.inference.fitting import fit, load_fit, settings_of_sampler
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
@@ -241,6 +241,17 @@ def test_robust_recovers_heavy_tails():
     controls = [2, 3]  # human and neutral: hundreds of pairs, of which a twentieth are far
     assert (normal.parameter_draws()["sigma"].mean(axis=0)[controls] > 0.16).all()
     assert (robust.parameter_draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
+
+
+@pytest.mark.claim
+def test_a_run_pair_by_pair_that_has_not_mixed_is_longer(monkeypatch):
+    few = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "pointwise": False}
+    plain = fit(grid((2, 2), (2, 2), 2, 2), "robust", progress=False, **few)
+    assert "thin" not in plain.provenance["sampler"]
+    monkeypatch.setattr(graph, "LONG_RUN", 20)  # which twenty draws are too few for
+    again = fit(grid((2, 2), (2, 2), 2, 2), "robust", progress=False, **few)
+    assert again.provenance["sampler"]["thin"] == graph.PAIRWISE_LONGER
+    assert again.sampled["posterior"].sizes["draw"] == 20
 
 
 def test_outcomes_without_noise_are_refused_in_words():
