@@ -77,7 +77,7 @@ class Predictions:
 
     def save(self, path: checks.FilePath) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them."""
-        path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
+        path = path_of(path, "path", "the path of a .csv or .tsv file")
         delimiters = {".csv": ",", ".tsv": "\t"}
         delimiter = delimiters[checks.choice(path.suffix, delimiters, f"{path}, ending")]
         with whole_file(path) as temporary:
@@ -364,7 +364,7 @@ def score_sentences(
     model = load_classifier(classifier, name=name, positive=positive, allow_pickle=allow_pickle)
     frame = occupations.sentences(control=control)
     sentences, notes = frame["sentence"].tolist(), []
-    kept = None if partial is None else Path(checks.path(partial, "partial"))
+    kept = None if partial is None else path_of(partial, "partial")
     done = {} if kept is None else _read_partial(kept, model)
     left = [s for s in sentences if s not in done]
     if kept is not None and len(left) < len(sentences):

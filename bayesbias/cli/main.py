@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import warnings
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -78,7 +78,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command; an error that a user can fix is one line and exit code 2."""
     os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, not shown
-    warnings.formatwarning = _one_line
+    # One line, without the place in the program.
+    warnings.formatwarning = lambda message, *_, **__: f"Warning  {message}\n"
     # What libraries make when they are imported stays: to look for garbage among it took a tenth
     # of a command.
     gc.set_threshold(50_000, 20, 100)
@@ -111,8 +112,3 @@ def main() -> None:
 def _end(problem: str) -> NoReturn:
     click.echo(f"bayesbias: {problem}", err=True)
     sys.exit(2)
-
-
-def _one_line(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
-    """Print a warning as one line, without its place in the program."""
-    return f"Warning  {message}\n"

@@ -482,21 +482,18 @@ def plot_contrasts(
         return head, (contrast, name), label
 
     estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
-    looks: dict[str, tuple[str, str, str, dict[str, Any]]]
+    looks: dict[str, tuple[str, str, str]]
+    looks = {"population": ("pop.", POPULATION, "o"), "listed_words": ("listed", LISTED, "D")}
     if several:
         frame = frame[frame["estimand"] == estimand]
-        looks = {name: ("", *LOOKS[i % len(LOOKS)], {}) for i, name in enumerate(fits)}
-    else:
-        open_ = {"width": 1.1, "size": 5, "hollow": True}
-        looks = {
-            "population": ("pop.", POPULATION, "o", {}),
-            "listed_words": ("listed", LISTED, "D", open_),
-        }
+        looks = {name: ("", *LOOKS[i % len(LOOKS)]) for i, name in enumerate(fits)}
     series, columns = [], []
     shifts = lanes(len(looks), 0.4 * min(1, 2 / len(looks)))
-    for place, (which, (short, color, marker, look)) in enumerate(looks.items()):
+    for place, (which, (short, color, marker)) in enumerate(looks.items()):
         part = frame[frame["fit" if several else "estimand"] == which]
-        look |= {"legend": which if several else estimand_label(spec, level, which)}
+        look: dict[str, Any] = {"legend": which if several else estimand_label(spec, level, which)}
+        if color == LISTED and not several:
+            look |= {"width": 1.1, "size": 5, "hollow": True}
         series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
         texts = by_key(part, PROBABILITY, "p_below_zero")
         columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
