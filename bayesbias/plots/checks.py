@@ -104,7 +104,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
         style.line_handle(INK, "observed pairs (colored; density)", linewidth=2),
         style.line_handle(REPLICATED, made, linewidth=0.8),
     ]
-    data = pd.concat(drawn, ignore_index=True)
+    data = pd.concat(drawn)
     return style.finish([ax], "Posterior predictive check", forests.source_of(fit), handles, data)
 
 
@@ -202,7 +202,7 @@ def plot_priors(
     if posterior is not None:
         handles.append(style.line_handle(forests.POPULATION, _POSTERIOR, linewidth=2))
     note = f"Model {spec.name}" if fit is None else forests.source_of(fit)
-    data = pd.concat([pd.DataFrame(part) for part in drawn], ignore_index=True)
+    data = pd.concat([pd.DataFrame(part) for part in drawn])
     title = "Before the data: prior against the possible distances"
     return style.finish([ax], title, note, handles, data)
 

@@ -911,7 +911,7 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     for _, said, color, marker in sides.values():
         handles.append(style.line_handle(color, said, marker, linewidth=0, markersize=4))
     parts = [words.assign(drawn="word"), each.mean().reset_index().assign(drawn="mean")]
-    drawn, note = pd.concat(parts, ignore_index=True), f"{source_of(fit)}; {about['source']}"
+    drawn, note = pd.concat(parts), f"{source_of(fit)}; {about['source']}"
     return style.finish([ax], "How frequent the words are", note, handles, drawn)
 
 

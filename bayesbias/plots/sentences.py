@@ -325,7 +325,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
         style.line_handle(blue, f"a new target, {share} HPDI", **dashed),
     ]
     fitted = line.rename(columns={"line": "association"}).assign(drawn="line")
-    data = pd.concat([frame.assign(drawn="target"), fitted], ignore_index=True)
+    data = pd.concat([frame.assign(drawn="target"), fitted])
     style.finish([ax], "Association against a covariate", note, handles, data)
     # Of many targets a few names, where chance left room, would look as if they were chosen.
     shown = off | (len(x) <= 20 or not off.any())

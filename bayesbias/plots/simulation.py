@@ -105,7 +105,7 @@ def plot_paper(case: Any, *, ax: Axes | None = None) -> Axes:
         "of so few words can be"
     )
     title = f"The paper's simulation: {case.case.name}"
-    return style.finish([ax], title, note, handles, pd.concat(data, ignore_index=True))
+    return style.finish([ax], title, note, handles, pd.concat(data))
 
 
 @styled
@@ -191,4 +191,4 @@ def plot_false_alarms(
         "each, bars are 95% intervals"
     )
     title = "How often each method finds what is not there"
-    return style.finish([ax], title, note, handles, pd.concat(drawn, ignore_index=True))
+    return style.finish([ax], title, note, handles, pd.concat(drawn))

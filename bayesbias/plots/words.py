@@ -135,7 +135,7 @@ def plot_words(
         drawn="posterior mean",
         protected_class=means["protected_word"].map(forests.class_of(table)),
     )
-    data = pd.concat([pairs, drawn], ignore_index=True)
+    data = pd.concat([pairs, drawn])
     title = "Distance of each protected word, per connection"
     return style.finish([ax], title, note, handles, data)
 
