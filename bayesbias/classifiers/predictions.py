@@ -404,7 +404,9 @@ def _failed(
         finished = number_of(done, "finished prediction")
         where = "with partial=FILE a second run continues" if kept is None else f"kept in {kept}"
         hint = "; ".join(filter(None, (hint, f"{finished}: {where}")))
-    return InputError(in_one_line(problem), where=f"classifier {model.name!r}", hint=hint or None)
+    return InputError(
+        in_one_line(problem, 300), where=f"classifier {model.name!r}", hint=hint or None
+    )
 
 
 def _owner(model: Classifier) -> str:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayesbias.core.formatting import literal, some
+from bayesbias.core.formatting import in_one_line, some
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _SHOWN = 100  # characters of what was found
@@ -70,13 +70,13 @@ class InputError(BayesbiasError, ValueError):
         listed = valid if isinstance(valid, str | None) else some(valid)
         first, *others = repr(found).splitlines() or [""]
         whole = len(first) <= _SHOWN and not others  # else long, or of several lines, as a frame
-        shown = _in_one_line(first if whole else f"{first.strip()[:60]} ...")
+        shown = in_one_line(first if whole else f"{first.strip()[:60]} ...")
         self.parts = {
-            "where": "" if where is None else _in_one_line(str(where)),
-            "problem": _in_one_line(str(problem)),
+            "where": "" if where is None else in_one_line(str(where)),
+            "problem": in_one_line(str(problem)),
             "found": "" if found is None else shown,
-            "valid": "" if listed is None else _in_one_line(listed),
-            "hint": _in_one_line(hint) if hint else "",
+            "valid": "" if listed is None else in_one_line(listed),
+            "hint": in_one_line(hint) if hint else "",
         }
         place, said, got, use, hint = self.parts.values()
         if got and ", got " not in said:
@@ -121,16 +121,12 @@ class FitError(BayesbiasError, RuntimeError):
 def describe_error(error: BaseException) -> str:
     """Say an error in one line: our own by its message, any other by its type too."""
     said = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
-    return _in_one_line(said)
+    return in_one_line(said)
 
 
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
-
-
-def _in_one_line(text: str) -> str:
-    return literal(" ".join(text.split()))
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

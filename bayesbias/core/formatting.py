@@ -1,7 +1,6 @@
 """Words and numbers as people read them: lists, counts, intervals, probabilities."""
 
 import math
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -33,16 +32,16 @@ def literal(text: str) -> str:
     )
 
 
-def in_one_line(text: str, most: int = 300) -> str:
-    r"""Return text in one line, without control characters, and of at most so many characters.
+def in_one_line(text: str, most: int | None = None) -> str:
+    r"""Return a `literal` text in one line, of at most so many characters.
 
     Examples
     --------
     >>> in_one_line("no\n  such\x07 thing", 10)
     'no such...'
     """
-    line = " ".join(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", "", text[: 20 * most]).split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
+    line = literal(" ".join(text.split()))
+    return line if most is None or len(line) <= most else f"{line[: most - 3]}..."
 
 
 def some(words: Iterable[object], most: int = 12) -> str:
