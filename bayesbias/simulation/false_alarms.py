@@ -284,8 +284,8 @@ def simulate_grid(
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sd, attribute_sd):
         # Streams are told apart by the bits of the numbers themselves.
-        key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
-        random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
+        bits = np.array([pair, attribute]).view(np.uint32).tolist()
+        random = np.random.default_rng(np.random.SeedSequence([seed, n, n_attributes, *bits]))
         parts: dict[tuple[str, str], list[Floats]] = {method: [] for method in METHODS}
         at_once = max(1, 200_000 // (8 * n * n_attributes))  # tables, whose permutations take 40 MB
         for start in range(0, draws, at_once):
@@ -294,8 +294,8 @@ def simulate_grid(
             v = attribute * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
             tables = v + pair * random.standard_normal((size, 2, 2, n, 2, n_attributes))
             changes = tables[:, 0] + difference - tables[:, 1]
-            for method, said in _ask(tables[:, 0] + shift, changes, alpha, random).items():
-                parts[method].append(said)
+            for key, said in _ask(tables[:, 0] + shift, changes, alpha, random).items():
+                parts[key].append(said)
         for (question, method), each in parts.items():
             alarm, score, error, effect = np.concatenate(each, axis=1)
             off, count = difference - score, int(alarm.sum())
