@@ -255,9 +255,9 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 
     What is as it is without being asked for is left out: another model may be sampled another way.
     """
-    out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
-    if (asked := Engine.of(sampler).asked) != Engine().asked:
-        out["engine"] = asked
+    out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains")}
+    if Engine.of(sampler).asked == "quick":
+        out["engine"] = "quick"
     if sampler.get("why_not_collapsed") == _ASKED:
         out["sampler"] = "pairwise"
     if (target := sampler.get("target_asked")) is not None:
