@@ -96,7 +96,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
                 *shown,
                 *(replace(column, digits=3) for column in (BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)),
             ),
-            note="" if math.isnan(kept) else f"Controls kept: {kept:.2f}, {about}",
+            note="Change has its own fit, so it may differ a little from after minus before."
+            + ("" if math.isnan(kept) else f" Controls kept: {kept:.2f}, {about}"),
             show_on="detail page" if several and gap else "terminal page",
         ),
         Section(
@@ -249,11 +250,12 @@ def _details(result: Comparison, frame: pd.DataFrame) -> list[str]:
     for name, item in result.methods.items():
         rows = frame[(frame["level"] == "class") & (frame["method"] == name)]
         if len(rows):
+            first = first_rows(rows)
             each = ", ".join(
                 f"{row.name} {row.after:+.3f} [{row.after_low:+.3f}, {row.after_high:+.3f}]"
-                for row in first_rows(rows).itertuples()
+                for row in first.itertuples()
             )
-            out.append(f"{name}, after, by class: {each}.")
+            out.append(f"{name} leaves of {first['contrast'].iloc[0]}, by class: {each}.")
         if "controls_moved" in item.construction.flags:
             worst = control_changes(item.pairs).iloc[0]
             out.append(
