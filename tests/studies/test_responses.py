@@ -352,7 +352,9 @@ def test_answers_of_a_chat_model(tmp_path):
     assert table.coverage["dropped"] == {"missing": 2, "refusals": 1, "unparseable": 1}
     assert table.outcome == "old"
     found = bb.studies.fit_responses(table, draws=100, tune=200, chains=2, **QUICK)
-    assert "probability of old" in bb.output.to_text(found)
+    text = bb.output.to_text(found)
+    assert "probability of old" in text
+    assert any(line.startswith("for ") for line in text.splitlines())
     scores = answer_scores(table)["score"].tolist()
     assert scores[0] == pytest.approx(2 / (2 + 1 + 0.01) + 1 / (0 + 1 + 0.01) - 1)
     assert scores[1] == pytest.approx(0 + 1 / 1.01 - 1)

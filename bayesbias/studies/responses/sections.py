@@ -83,8 +83,8 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
     names = SHORT if parts else result.estimands
-    for_ = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
-    frame = frame.assign(label=labels if parts else "", holds_for=for_)
+    holds_for = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
+    frame = frame.assign(label=labels if parts else "", holds_for=holds_for)
     order = list(dict.fromkeys(frame["label"]))
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
@@ -115,7 +115,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "result",
                 f"{title} in {scale} (ROPE ±{result.rope:g})",
                 lambda: overall(result, view),
-                (*labels, Column("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
+                (*labels, Column("holds_for", "for"), MEAN, HPDI, BELOW, IN_ROPE),
                 note=f"new: {new}. these: the listed ones. --detail has all." if labels else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
