@@ -66,8 +66,6 @@ The frame is then fitted as the table was.
 # taken.
 ONCE = {
     "distance": PAIR,
-    "original": (*PAIR, "debiased"),
-    "debiased": (*PAIR, "original"),
     "change": (*PAIR, "original"),
     "difference": ("classifier", "p_male", "p_female"),
 }
