@@ -152,7 +152,7 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         problems.append(f"some entries of {', '.join(still)} have the same value in every draw")
     if known and max_r_hat >= MAX_R_HAT and not independent:
         limit = f"it should be below {MAX_R_HAT}"
-        problems.append(f"R-hat reaches {max_r_hat:.3f} in {worst} ({limit}); take more draws")
+        problems.append(f"R-hat reaches {max_r_hat:.4f} in {worst} ({limit}); take more draws")
     if min_ess < enough:
         wanted = f"at least {enough} are wanted"
         problems.append(

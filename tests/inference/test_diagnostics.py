@@ -72,7 +72,7 @@ def test_chains_that_disagree_are_said_in_words(good):
     found = bad.diagnostics()
     assert not found["ok"]
     assert found["max_r_hat"] > 1.1
-    assert re.search(r"R-hat reaches \d\.\d{3} in connection_mean", found["problems"][0])
+    assert re.search(r"R-hat reaches \d\.\d{4} in connection_mean", found["problems"][0])
     assert re.search(
         r"only \d+ effective draws in connection_mean \(at least 400 are wanted\)",
         found["problems"][1],
