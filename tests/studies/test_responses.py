@@ -448,6 +448,7 @@ def test_models_without_groups_are_compared_by_name():
     rows = found.contrasts(estimand="population", level="overall")
     assert rows["contrast"].tolist() == ["m - n"]
     assert "m - n: difference" in bb.output.to_text(found)
+    assert "\nfor " in bb.output.to_text(found)  # no column of labels
     assert bb.interpret(found).headline.startswith("m - n")
 
 

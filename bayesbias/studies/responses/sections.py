@@ -108,7 +108,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         several = len(result.responses.models) > 1
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
         title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
-        labels = (Column("label", ""),) if several or len(contrasts) > 1 else ()
+        labels = (Column("label", ""),) if overall(result, view)["label"].any() else ()
         new = result.estimands["population"]
         out += [
             Section(
