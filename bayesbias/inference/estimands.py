@@ -8,9 +8,8 @@ Estimands, levels and contrasts, as quantities that are linear in the effects of
     says (`Level.held`).
 ``listed_words``
     Every effect is that of the listed words, averaged over the pairs of the table. The listed
-    distances are known, so that the value is the observed one. Only the interval is the model's.
-    By word the value is the model's too: words are partially pooled, and the observed value of a
-    word may lie outside its interval.
+    distances are known, so that the value is the observed one. Only the interval is the model's:
+    words are partially pooled, so that the observed value of a word may lie outside its interval.
 ``one_new_word``, ``one_new_pair``
     What a single new protected word, on average over new attributes, or a single new pair may show:
     predictive intervals, overall and by class.
@@ -99,15 +98,12 @@ def mean_quantities(design: Design, estimand: str) -> Quantities:
     present, group = design.labels(design.spec.results.group)
     keys: list[tuple[str, str, str]] = []
     parts, observed = [], []
-    spec = design.spec
-    words_pooled = any(spec.is_random(n) and _WORD in spec.parameters[n].dims for n in spec.mu)
     for level, (labels, codes, held) in levels_of(design, estimand).items():
         cells, cell = combinations([codes, group])
         counts = np.bincount(cell)
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
         parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
-        mean = np.bincount(cell, design.y) / counts
-        observed.append(np.where(level == "word" and words_pooled, np.nan, mean))
+        observed.append(np.bincount(cell, design.y) / counts)
     seen = estimand == "listed_words" and design.trials is None  # counts are no log odds
     known = np.concatenate(observed) if seen else None
     return Quantities.plain(keys, joined(parts), known)

@@ -110,7 +110,7 @@ def estimates(
         The same rows as normal mixtures, which mean, sd, interval and probabilities are then taken
         from.
     known : ndarray, shape (rows,), optional
-        Values that are known exactly, in place of the posterior means; NaN where none is.
+        Values that are known exactly, in place of the posterior means.
     """
     prob = checks.probability(prob)
     if mixtures is None:
@@ -122,8 +122,7 @@ def estimates(
         # No `ess_bulk`: a mixture is over few of the draws, and more precise than these.
         frame = frame.assign(prob=prob, r_hat=r_hat)
     if known is not None:
-        frame["mean"] = frame["mean"].mask(~np.isnan(known), known)
-        frame["mcse_mean"] = frame["mcse_mean"].mask(~np.isnan(known), 0.0)
+        frame["mean"], frame["mcse_mean"] = known, 0.0
     if rope is not None:
         rope = checks.positive(rope, "rope")
         ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))

@@ -151,7 +151,7 @@ class BiasFit(sections.Result):
             Probability of the intervals.
         estimand : {"population", "listed_words"}
             Or one that the model declares. Under ``listed_words`` the mean is the observed one, and
-            the interval the model's; by word both are the model's.
+            the interval the model's.
 
         Returns
         -------
@@ -192,8 +192,7 @@ class BiasFit(sections.Result):
             Half-width of the region of practical equivalence around zero.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
             Or one that the model declares. By default the first two, one after the other. Under
-            ``listed_words`` the mean is the observed difference, and the interval the model's; by
-            word both are the model's.
+            ``listed_words`` the mean is the observed difference, and the interval the model's.
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
             ``between`` (two groups) and ``others`` (a group and the mean of all others).
@@ -767,7 +766,7 @@ class BiasFit(sections.Result):
         """Return the means of `standardized` alone, by name and contrast."""
         asked = self.quantities(level, estimand, "contrast")
         found = self._in_sd(asked, estimand)[1]
-        if found.known is not None and not np.isnan(found.known).any():
+        if found.known is not None:
             means = found.known
         elif (mixtures := found.mixtures) is not None:
             of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))

@@ -123,7 +123,7 @@ def plot_words(
     handles = forests.connection_handles(present, 2)
     handles += [forests.one_handle()] if distance else []
     said = forests.estimand_label(fit.spec, "word", estimand)
-    mean = forests.mean_and_interval(prob)
+    mean = forests.mean_and_interval(prob, estimand)
     note = (
         f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each "
         "row, from above, as in the legend."

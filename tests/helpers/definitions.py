@@ -81,10 +81,9 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
 def observed(
     result: BiasFit, estimand: str, level: str, name: str, connection: str
 ) -> float | None:
-    """The mean of the listed pairs, which is known; that of a word is pooled, where words are."""
+    """The mean of the listed pairs, which is known."""
     mine = rows_of(result, level, name, connection)
-    known = estimand == "listed_words" and (level != "word" or result.spec.name == "additive")
-    return result.table["distance"].to_numpy()[mine].mean() if known else None
+    return result.table["distance"].to_numpy()[mine].mean() if estimand == "listed_words" else None
 
 
 def assert_described(row, x: np.ndarray, prob: float, known: float | None = None) -> None:
