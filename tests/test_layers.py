@@ -1,4 +1,4 @@
-"""One-way imports: each folder imports only from itself, from its layer and from the layers above it."""
+"""One-way imports: each folder imports only from itself, from its layer and from the layers below it."""
 
 import ast
 import subprocess

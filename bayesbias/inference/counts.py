@@ -39,7 +39,7 @@ from bayesbias.inference.kernel import (
     prior_shape,
 )
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
-from bayesbias.inference.sampling import AT_MODE, LONG_RUN, labelled, nuts
+from bayesbias.inference.sampling import AT_MODE, LONG_RUN, labelled, nuts, thinned
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -251,6 +251,8 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by
     smaller steps. Of a long run each effect is asked as well, and longer without smaller steps.
     """
+    import xarray as xr
+
     layout = Layout.of(design)
     if layout is None:
         return None
@@ -259,7 +261,9 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
         settings["target_accept"], settings["thin"] = target, times
         lengths = {name: times * settings[name] for name in ("tune", "draws")}
         drawn = _sampled(design, layout, {**settings, **lengths}, cores)
-        return drawn.isel(draw=slice(None, None, times))
+        return xr.DataTree.from_dict(
+            {str(name): thinned(drawn[name].to_dataset(), times) for name in drawn}
+        )
 
     asked = settings["target_asked"]
     usual = COUNTS_TARGET_ACCEPT if len(layout.scale_of) > _MANY else COUNTS_TARGET_OF_FEW

@@ -20,7 +20,7 @@ column                              what it holds
 The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as
 contrasts.
 
-The draws behind a table are an ``xarray.DataArray`` with the dimensions ``chain, draw, row``; the
+Draws of the rows of a table are an ``xarray.DataArray`` with the dimensions ``chain, draw, row``; the
 coordinates of `row` are the label columns.
 """
 

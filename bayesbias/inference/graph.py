@@ -20,7 +20,7 @@ import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.sampling import LONG_RUN, STATISTICS, laplace, mixed
+from bayesbias.inference.sampling import LONG_RUN, STATISTICS, laplace, mixed, thinned
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -195,8 +195,6 @@ def sample_pairwise(
         flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
         if not mixed(np.concatenate(flat, axis=2)):
             settings["thin"] = PAIRWISE_LONGER
-            again, draw = run(PAIRWISE_LONGER), {"draw": range(settings["draws"])}
-            thinned = slice(None, None, PAIRWISE_LONGER)
-            groups = {name: part.isel(draw=thinned) for name, part in again.items()}
-            groups = {name: part.assign_coords(draw) for name, part in groups.items()}
+            again = run(PAIRWISE_LONGER)
+            groups = {name: thinned(part, PAIRWISE_LONGER) for name, part in again.items()}
     return xr.DataTree.from_dict(groups)

@@ -346,9 +346,9 @@ class Quantities:
         return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 
-MOST_MIXED = 1000
-"""Draws of the scales that are mixed at most: 1,000 normals say more than 1,000 plain draws."""
-_SPARSEST = 4  # of longer runs each fourth draw is mixed, so that more draws mean smaller errors
+ENOUGH_MIXED = 1000
+"""Draws of the scales that are mixed of a usual run: 1,000 normals say more than 1,000 plain draws."""
+_SPARSEST = 4  # of runs of more than 4,000 draws each fourth is mixed, so that errors shrink
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001
@@ -538,7 +538,7 @@ def mixtures_of(
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
     n = len(draws[names[0]])
-    step = min(-(-n // MOST_MIXED), _SPARSEST)  # as many draws of each chain
+    step = min(-(-n // ENOUGH_MIXED), _SPARSEST)  # as many draws of each chain
     chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):

@@ -467,7 +467,7 @@ class BiasFit(sections.Result):
         return dict(self.once("diagnostics", lambda: diagnose(self.sampled, names, independent)))
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
-        """Return the draws behind every row of a table of results.
+        """Return draws of every row of a table of results, made from draws of the effects.
 
         Parameters
         ----------

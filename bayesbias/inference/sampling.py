@@ -3,8 +3,11 @@
 Only this module calls nutpie by itself.
 
 Given the scales all effects are normal (`bayesbias.inference.likelihood`), and `with_effects` draws
-one of them for each draw of the scales. Scales are some twenty numbers a draw, effects of
+all effects once for each draw of the scales. Scales are some twenty numbers a draw, effects of
 attributes a thousand. A seed gives the same effects again, so that a fit holds the scales alone.
+
+Both engines move in the *scores* of the scales, coordinates in which the posterior is nearly normal
+(`bayesbias.inference.kernel`); they are no published scores.
 """
 
 from __future__ import annotations
@@ -189,7 +192,7 @@ def weighted_theta(
 ) -> tuple[np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales, all of the same weight, and how it went.
 
-    Each chain resamples proposals of its own by one even comb. Their order stays, so that one that
+    Each chain resamples proposals of its own systematically (one random start, even steps). Their order stays, so that one that
     is taken twice stands beside itself, and effective draws and R-hat mean what they mean
     elsewhere.
 
@@ -291,7 +294,7 @@ def labelled(design: Design, values: Mapping[str, np.ndarray], chains: int) -> x
 
 
 def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
-    """Return draws of the scales together with one of the effects for each.
+    """Return draws of the scales, each with one draw of all effects.
 
     Parameters
     ----------
@@ -365,9 +368,17 @@ def sample_theta(
             thin = settings["thin"] = _LONGER
             theta, stats = run(thin)
     settings["engine"] = asdict(engine)
-    stats = stats.isel(draw=slice(None, None, thin))
-    stats["draw"] = range(stats.sizes["draw"])
-    return theta[:, ::thin], stats
+    return theta[:, ::thin], thinned(stats, thin)
+
+
+def thinned(drawn: xr.Dataset, times: int) -> xr.Dataset:
+    """Keep the first of so many draws; it is said to diverge where one of these did."""
+    kept = drawn.isel(draw=slice(None, None, times))
+    if "diverging" in drawn:
+        diverging = drawn["diverging"].transpose("chain", "draw").to_numpy()
+        of_each = diverging.reshape(len(diverging), -1, times)
+        kept["diverging"] = ("chain", "draw"), of_each.any(axis=2)
+    return kept.assign_coords(draw=range(kept.sizes["draw"]))
 
 
 def mixed(draws: np.ndarray) -> bool:

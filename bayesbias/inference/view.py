@@ -166,9 +166,9 @@ def sure_side(row: Any) -> Verdict | None:
 def sides(
     rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high"
 ) -> tuple[list[str], list[str]]:
-    """Return the names of rows whose intervals lie below zero, and above.
+    """Return the names of rows whose intervals surely lie below zero, and above.
 
-    Monte Carlo errors aside.
+    Surely: by more than two Monte Carlo errors.
     """
     out: dict[Verdict, list[str]] = {each: [] for each in Verdict}
     for row in rows.itertuples():

@@ -21,6 +21,7 @@ from bayesbias.inference.estimates import (
 )
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.sampling import thinned
 
 
 @pytest.mark.parametrize("prob", [0.01, 0.5, 0.89, 0.999])
@@ -139,3 +140,17 @@ def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():
     assert chains["max_r_hat"] == drawn["max_r_hat"] > 1.01
     assert "R-hat reaches" in chains["problems"][0]
     assert (drawn["ok"], drawn["problems"]) == (True, [])
+
+
+def test_divergences_of_draws_that_are_left_out_count():
+    """Of a longer run each fourth draw is kept, and says whether one of its four diverged."""
+    diverging = np.zeros((2, 12), dtype=bool)
+    diverging[0, 3], diverging[1, 8], diverging[1, 11] = True, True, True
+    theta = np.arange(24.0).reshape(2, 12)
+    drawn = xr.Dataset(
+        {"theta": (("chain", "draw"), theta), "diverging": (("chain", "draw"), diverging)}
+    )
+    kept = thinned(drawn, 4)
+    np.testing.assert_array_equal(kept["theta"], theta[:, ::4])
+    np.testing.assert_array_equal(kept["diverging"], [[1, 0, 0], [0, 0, 1]])
+    assert kept["draw"].to_numpy().tolist() == [0, 1, 2]
