@@ -157,7 +157,13 @@ def write(app):
         shutil.copy2(path, DOCS / "tutorials" / path.name)
 
 
+def link_to_copies(app, page, source):
+    """Let links to notebooks of the checkout lead to their copies on the site."""
+    source[0] = source[0].replace("](../../notebooks/", "](../tutorials/")
+
+
 def setup(app):
     """Write the pages when the build begins."""
     app.connect("builder-inited", write)
+    app.connect("source-read", link_to_copies)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
