@@ -13,7 +13,8 @@ import bayesbias as bb
 from bayesbias.inference.priors import prior_shift
 from bayesbias.inference.view import TOO_CLOSE, Verdict, sure_side
 from bayesbias.output import to_json, to_text
-from bayesbias.studies.association.interpretation import _interval_warning
+from bayesbias.studies.association import interpretation
+from bayesbias.studies.association.interpretation import _interval_warning, rows_of
 from bayesbias.studies.association.sections import models_section
 from bayesbias.studies.common import in_words
 
@@ -130,9 +131,56 @@ def test_contrasts_have_the_names_of_the_list(fit):
     assert "hard: his - her" in text
     assert "class a" in to_text(fit)
     wide = to_text(bb.fit(bb.distance_table("minilm-static", "weat6", controls="2021"), **QUICK))
-    assert "class female_names" in wide  # names of the sets would be too wide in some rows
-    assert "attributes of career" in wide
+    assert "career: male_names - female_names" in wide  # numbers stand closer together
     assert max(map(len, wide.splitlines())) <= 80
+
+
+QUERY = {
+    "target_sets": [["math", "algebra", "geometry"], ["poetry", "art", "dance"]],
+    "target_sets_names": ["Science", "Arts"],
+    "attribute_sets": [["he", "man", "son"], ["she", "woman", "daughter"]],
+    "attribute_sets_names": ["Male terms", "Female terms"],
+}
+
+
+@pytest.fixture(scope="module")
+def query():
+    return bb.fit(bb.distance_table("minilm-static", QUERY), **{**QUICK, "draws": 1000})
+
+
+def test_a_query_is_answered_in_its_names(query, monkeypatch):
+    monkeypatch.setattr(interpretation, "in_words", lambda row: "closer, by more")
+    said = bb.interpret(query).headline
+    assert said.startswith("Science with Male terms and Arts with Female terms are closer")
+
+
+@pytest.mark.parametrize(
+    ("arts", "female", "verdict", "warns"),
+    [
+        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", True),
+        ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, False),
+        ((-0.14, -0.06), (-0.01, 0.01), "negligible", True),
+        ((-0.14, 0.06), (-0.11, 0.01), "inconclusive", False),
+    ],
+)
+def test_a_class_off_zero_whose_set_includes_zero_has_a_warning(
+    query, monkeypatch, arts, female, verdict, warns
+):
+    """The interval that the table shows decides, and the warning names the row as it is printed."""
+    ends = {"Arts": arts, "Female terms": female}
+
+    def changed_rows(fit, view, level, *more):
+        rows = rows_of(fit, view, level, *more)
+        if level not in ("class", "attribute_set"):
+            return rows
+        low, high = zip(*(ends.get(name, (-0.5, 0.5)) for name in rows["name"]), strict=True)
+        return rows.assign(hpdi_low=low, hpdi_high=high, verdict=verdict)
+
+    monkeypatch.setattr(interpretation, "rows_of", changed_rows)
+    found = warned(query, "just as close")
+    assert len(found) == warns
+    assert all('"Female terms: Arts - Science"' in text for text in found)
+    assert "  Female terms: Arts - Science" in to_text(query)
 
 
 def test_a_verdict_that_draws_decide_asks_for_more_draws():

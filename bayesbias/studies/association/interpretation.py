@@ -100,6 +100,9 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
 def _headline(fit: BiasFit, view: View) -> str:
     row: Any = next(rows_of(fit, view, "overall").itertuples())
     verdict, (first, _, second) = in_words(row), row.contrast.partition(" - ")
+    if own_names(fit) and (first, second) == ("associated", "different"):
+        first = " and ".join(f"{name} with {its}" for name, its in _owned(fit).items())
+        second = "the opposite pairs"
     first, second = (NAMES.get(name, name) for name in (first, second))
     where, comma, size = verdict.partition(", ")
     if where in ("closer", "farther"):
@@ -121,13 +124,13 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     out = data_warnings(fit)
     rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
     sets = {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
+    near, far = sides(rows_of(fit, view, "class"))
+    names = own_names(fit)
     out += [
-        f"class {row.name}: its attributes may be just as close to words of other classes. "
-        f'Report the row "attributes of {sets[row.name].name}" too.'
-        for row in rows_of(fit, view, "class").itertuples()
-        if row.name in sets
-        and not row.verdict.startswith("inconclusive")
-        and sets[row.name].verdict.startswith("inconclusive")
+        f"class {name}: its attributes may be just as close to words of other classes. "
+        f'Report the row "{label_of(names, "attribute_set", sets[name].name)}" too.'
+        for name in (*near, *far)
+        if name in sets and sets[name].hpdi_low <= 0 <= sets[name].hpdi_high
     ]
     if ratio := _variance_ratio(fit):
         out.append(
@@ -273,6 +276,12 @@ def own_names(fit: BiasFit) -> Names:
         ("attribute_set", its): f"{one} - {two}",
         ("attribute_set", other): f"{two} - {one}",
     }
+
+
+def label_of(names: Names, level: str, name: str) -> str:
+    """Return what the first table calls a class or an attribute set."""
+    own = names.get((level, name))
+    return f"{name}: {own}" if own else f"{LEVEL_NAMES[level]} {name}"
 
 
 def _variance_ratio(fit: BiasFit) -> float | None:

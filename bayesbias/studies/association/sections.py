@@ -19,6 +19,7 @@ from bayesbias.studies.association.interpretation import (
     LEVEL_NAMES,
     has_contrasts,
     interpret_fit,
+    label_of,
     own_names,
     rows_of,
     subject_of,
@@ -44,7 +45,6 @@ QUESTION = (
 interpret, about = interpret_fit, about_fit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
-LONGEST = 31  # label in a table of 80 columns
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
@@ -81,12 +81,11 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     overall = with_d(fit, fit.contrasts(view.prob, view.rope, "population", "overall"))
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
     groups = []
-    names = {(level, name): f"  {name}: {own}" for (level, name), own in own_names(fit).items()}
-    short = bool(names) and max(map(len, names.values())) <= LONGEST  # all rows say it alike
-    for level, name in LEVEL_NAMES.items():
+    names = own_names(fit)
+    for level in LEVEL_NAMES:
         rows = rows_of(fit, view, level)
         if 1 < len(rows) <= MOST_ROWS:
-            own = [names[level, each] if short else f"  {name} {each}" for each in rows["name"]]
+            own = [f"  {label_of(names, level, name)}" for name in rows["name"]]
             groups.append(with_d(fit, rows).assign(label=own))
     if words_scatter(fit.spec):
         listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
