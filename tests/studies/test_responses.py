@@ -68,7 +68,39 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.frame["outcome"].tolist() == [1, 0]
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
+        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"],
     }  # fmt: skip
+
+
+def test_texts_that_begin_with_yes_or_no_are_read():
+    yes = ["Yes.", '"Yes."', "yes!", "**Yes**", "Yes, I would.", "Yes - often", "True."]
+    no = ["No.", "NO", " no ; never", "no - not her", "No: no reason", "Incorrect."]
+    numbers = ["0.25", "'1'", "-1.", "1e-3"]
+    unread = ["No idea", "Not sure", "Yes and no", "No-one knows", "Nothing.", "..."]
+    given = [*yes, *no, *numbers, *unread]
+    table = bb.responses_table({"group": ["a"] * len(given), "outcome": given})
+    assert table.frame["outcome"].tolist() == [1] * len(yes) + [0] * len(no) + [0.25, 1, -1, 0.001]
+    assert table.coverage["dropped"]["unparseable"] == len(unread)
+    assert table.coverage["examples"] == ["No idea", "Not sure"]
+
+
+def test_a_group_that_loses_more_answers_than_another_is_a_warning():
+    frame = crossed()
+    own, other = frame["group"].eq("a"), frame["outcome"].round(3).astype(str)
+    lost = other.mask(own & (frame["item"] == "i0"), "I would not know")
+    found = bb.studies.fit_responses(
+        bb.responses_table(frame.assign(outcome=lost)), engine="quick", **QUICK
+    )
+    said = bb.interpret(found)
+    assert any("a 12 of 36, b 0 of 36" in text and "Recode" in text for text in said.warnings)
+    assert any("'I would not know'" in text for text in said.notes)
+    alone = bb.responses_table(frame.assign(outcome=other.mask(own, "I would not know")))
+    assert any("a 36 of 36" in w for w in bb.interpret(bb.studies.fit_responses(alone)).warnings)
+    both = other.mask(frame["item"] == "i0", "")
+    found = bb.studies.fit_responses(
+        bb.responses_table(frame.assign(outcome=both)), engine="quick", **QUICK
+    )
+    assert not any("Recode" in text for text in bb.interpret(found).warnings)
 
 
 def test_unknown_columns_are_refused():

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core.formatting import join_words, some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.studies.common import (
@@ -25,6 +26,7 @@ QUESTION = "Do answers differ between groups, for these words and prompts and fo
 
 ALPHA = 0.05
 MOST_ROWS = 12
+MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SAID = 3  # contrasts in the result
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = "detail fold files"
@@ -193,18 +195,24 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"--detail shows the {len(result.published)} published scores.")
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
     if dropped:
+        counts = ", ".join(f"{n:,} {why}" for why, n in dropped.items())
+        texts = [
+            repr(text if len(text) < 40 else f"{text[:37]}...")
+            for text in table.coverage["examples"]
+        ]
         notes.append(
-            "Answers left out: " + ", ".join(f"{n:,} {why}" for why, n in dropped.items()) + "."
+            f"Answers left out: {counts}{f', such as {join_words(texts)}' if texts else ''}."
         )
+    warnings = _lost(table.coverage["groups"])
     if result.fit is None:
         why = result.notes[-1]
         notes.remove(why)
-        return Interpretation(subject, f"No fit. {why}", (), notes, lambda: of_data[1:])
+        return Interpretation(subject, f"No fit. {why}", warnings, notes, lambda: of_data[1:])
     if unsure := not_converged(subject, result.fit, notes):
         return unsure
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
-    warnings, new = [], result.estimands["population"]
+    new = result.estimands["population"]
     models = list(dict.fromkeys(frame["model"]))
     named = [
         ([contrast] if len(models) < 2 else [model, contrast], rows.set_index("estimand"))
@@ -234,6 +242,19 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     if result.kind == "choice" and table.outcome != "outcome":
         said.insert(0, f"Probability of {table.outcome}:")
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: of_data[1:])
+
+
+def _lost(groups: dict[str, dict[str, int]]) -> list[str]:
+    """Warn where one group lost clearly more of its answers than another."""
+    lost = {name: own["read"] - own["used"] for name, own in groups.items()}
+    shares = [lost[name] / own["read"] for name, own in groups.items()]
+    if max(shares) - min(shares) <= MOST_LOST:
+        return []
+    counts = some([f"{name} {lost[name]:,} of {own['read']:,}" for name, own in groups.items()])
+    return [
+        f"Groups lost unequal shares of their answers ({counts}), which can bias the difference. "
+        "Recode the answers left out as 0, 1 or a number."
+    ]
 
 
 def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:

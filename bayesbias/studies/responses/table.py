@@ -24,6 +24,8 @@ SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FLAT = 1e-12
 QUESTION = ["model", "item", "template"]
 _YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
+_AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # quotes, and punctuation at the end
+_FIRST_WORD = re.compile(r"(yes|no)\s*(?:[.,!;:–—]|-(?!\w))", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\b(?:i'?m sorry|i am sorry|i apologi[sz]e|can(?:'?t|not) (?:help|assist|provide|answer|comply)|unable to|"
     r"i can(?:'?t|not)|i won'?t|as an ai|refus\w*|not appropriate|inappropriate)\b",
@@ -42,6 +44,7 @@ class Responses:
         data do not have hold one empty label.
     coverage : dict
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
+        ``groups``: rows read and used of each group. ``examples``: up to two texts that are not read.
     outcome : str
         What the outcome is called in sentences.
     published : {"", "answers", "share"}
@@ -125,7 +128,7 @@ def responses_table(
         One row an answer.
     outcome : str, default "outcome"
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
-        count as 1 and 0.
+        count as 1 and 0, and so do texts such as *Yes, I would.*
     group : str, optional
         Column of the group that the question is about; by default ``group``, where there is one.
     word : str, optional
@@ -155,6 +158,8 @@ def responses_table(
     >>> table = responses_table({"group": ["a", "b", "a", "b"], "outcome": ["yes", "no", "I'm sorry, but no.", ""]})
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
+    >>> responses_table({"group": ["a", "b"], "outcome": ["Yes.", "no - never"]}).frame["outcome"].tolist()
+    [1.0, 0.0]
     """
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     named = {
@@ -182,6 +187,12 @@ def responses_table(
             found=dropped,
             valid="0, 1, yes, no or any number",
         )
+    examples = checks.once(out["outcome"][reasons.eq("unparseable")].astype(str).str.strip())[:2]
+    by_group = {
+        group: {"read": len(own), "used": int(own.sum())}
+        for group, own in used.groupby(out["group"], sort=False)
+        if group
+    }
     out = out.assign(outcome=values)[used].reset_index(drop=True)
     groups = out["group"].unique().tolist()
     folded = [group.casefold() for group in groups]
@@ -189,7 +200,13 @@ def responses_table(
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
     if repeat is None and "repeat" not in raw.columns:
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
-    coverage = {"rows_read": len(raw), "rows_used": int(used.sum()), "dropped": dropped}
+    coverage = {
+        "rows_read": len(raw),
+        "rows_used": int(used.sum()),
+        "dropped": dropped,
+        "groups": by_group,
+        "examples": examples,
+    }
     fields = tuple(map(str, raw.columns))
     return Responses(out[list(COLUMNS)], coverage, outcome, fields=fields)
 
@@ -198,8 +215,9 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Return answers as numbers, and why each row that has none is left out."""
     text = values.astype(str).str.strip()
     missing = values.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
-    numbers = pd.to_numeric(text, errors="coerce")
-    numbers = numbers.fillna(text.str.lower().map(_YES_NO)).where(~missing)
+    plain = text.str.replace(_AROUND, "", regex=True).str.lower()
+    words = plain.map(_YES_NO).fillna(plain.str.extract(_FIRST_WORD)[0].map(_YES_NO))
+    numbers = pd.to_numeric(plain, errors="coerce").fillna(words).where(~missing)
     numbers = numbers.where(np.isfinite(numbers))
     refused = numbers.isna() & ~missing & text.str.contains(_REFUSAL)
     reasons = pd.Series("", index=values.index)
