@@ -91,13 +91,18 @@ def _screen(
     for name, error in left_out.items():
         reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
         notes.setdefault(f"left out: {reason}", []).append(SCORES[name].title)
+    a_query = any("WEFE" in note for note in table.coverage.notes)
     for result in results:
         about = SCORES[result.name]
         of = f" {result.data.split(' of ')[0]}" if result.name == "sc_weat" else ""
         title, reads = f"{about.title}{of}", about.reading(result.value)
-        rows.append({**result.as_dict(), "score": title, "reads": reads})
+        shown = f"{title} effect size d" if result.label == "effect size" else title
+        rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
         for note in result.notes:
             notes.setdefault(note, []).append(title)
+        if result.name == "weat" and a_query:
+            difference = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
+            notes.setdefault(difference, []).append(title)
     frame = pd.DataFrame(rows)
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
@@ -112,7 +117,7 @@ def _screen(
     one_sided = tested["details"].map(lambda of: of.get("sides") == 1).astype(bool)
     high = one_sided & (tested["p_value"] > 1 - ALPHA)
     said = [
-        f"{verdict}: {', '.join(tested['score'][own])}."
+        f"{verdict}: {', '.join(tested['title'][own])}."
         for verdict, own in (
             (f"Significant (p < {ALPHA:g})", low),
             (f"Opposite direction (one-sided p > {1 - ALPHA:g})", high),

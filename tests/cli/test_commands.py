@@ -128,12 +128,23 @@ def test_debias_then_compare_with_limits(tmp_path):
     assert out["methods"]["hard"]["construction"]["forced"] == "wholly"
 
 
+def test_score_of_a_query_has_the_number_of_wefe(tmp_path):
+    classes = bb.load_wordlist("weat7", controls="none").classes
+    sets = {"target_sets": "protected", "attribute_sets": "attributes"}
+    query = {key: [getattr(c, side) for c in classes] for key, side in sets.items()}
+    (tmp_path / "query.json").write_text(json.dumps(query))
+    said = run("score", *VECTORS, str(tmp_path / "query.json"), "--scores", "weat")
+    assert "+0.5250" in said
+    assert "+0.5250" not in run("score", *VECTORS, "weat7", "--scores", "weat")
+
+
 def test_seat_wefat_and_score(tmp_path):
     out = answer("seat", "--tests", "weat7", "--seed", "1", "--no-cache")
     assert out["tests"][0]["p_value"] == pytest.approx(28 / 12870)
     scores = answer("score", *VECTORS, "weat7", "--scores", "weat")["scores"]
     # Math is nearer to the female words, which the one-sided test does not ask about.
     assert "Opposite" in run("score", *VECTORS, "weat7", "--scores", "sc_weat")
+    assert "WEAT effect size d  +1.370" in run("score", *VECTORS, "weat7", "--scores", "weat")
     assert scores[0]["p_value"] == pytest.approx(28 / 12870)
     assert scores[0]["p_method"] == "exact"
     numbers = dict(

@@ -337,7 +337,8 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     [
         (-0.2, -0.019, "A is closer than B"),
         (-0.2, -0.001, "raise --draws"),
-        (-0.1, 0.1, "inconclusive"),
+        (-0.1, 0.1, "To warm, no group is clearly closer."),
+        (-0.01, 0.01, "practically equally close"),
     ],
 )
 def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
@@ -345,6 +346,33 @@ def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
     row |= {"hpdi_low": low, "hpdi_high": high, "mcse_low": 0.001, "mcse_high": 0.001}
     row |= {"verdict": verdict(low, high, 0.02, (0.001, 0.001))}
     assert said in compared(pd.DataFrame([row]), {"A", "B"})
+
+
+@pytest.mark.parametrize(
+    ("level", "names", "said"),
+    [
+        (
+            "between",
+            ("A - B", "A - C", "B - C"),
+            "A is closer than B to warm rather than cold. "
+            "C is closer than A to warm rather than cold. Inconclusive: B against C.",
+        ),
+        (
+            "others",
+            ("A - others", "B - others", "C - others"),
+            "Closer than the other groups to warm rather than cold: A. "
+            "Farther than the other groups from warm rather than cold: B. Inconclusive: C.",
+        ),
+    ],
+)
+def test_what_is_clear_is_said_before_what_is_not(level, names, said):
+    rows = pd.DataFrame({"name": names, "level": level, "contrast": "warm - cold"})
+    rows = rows.assign(mean=(-0.2, 0.2, 0.0), verdict=("below", "above", "inconclusive"))
+    assert compared(rows, {"A", "B", "C"}) == said
+    unclear = compared(
+        rows.assign(verdict=("negligible", *rows["verdict"][2:], "negligible")), {*"ABC"}
+    )
+    assert unclear.startswith("To warm rather than cold, practically equal: A")
 
 
 def test_many_groups_are_each_compared_with_the_others():
@@ -361,7 +389,7 @@ def test_many_groups_are_each_compared_with_the_others():
     assert "g0 - others" in text
     assert "g0 - g1" not in text
     said = bb.interpret(fit).headline
-    assert "compared with the other groups" in said
+    assert "the other groups" in said or "no group" in said
     assert "neutral" not in said
 
 

@@ -38,6 +38,7 @@ from bayesbias.studies.common import (
     missing_notes,
     not_converged,
     number_of,
+    sentence,
 )
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
@@ -224,32 +225,41 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
 
     By one contrast of sets or on one set.
     """
-    found: dict[str, list[str]] = {word: [] for word in ("closer", "farther", *_WORDS.values())}
     closer: dict[str, list[str]] = {}
+    unclear: dict[str, list[str]] = {verdict: [] for verdict in _WORDS}
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples():
         first, second = sides_of(row.name, {*groups, "others"})
-        below = row.mean < 0
         if row.verdict in _WORDS:
-            found[_WORDS[row.verdict]].append(first if others else row.name)
-        elif others:
-            found["closer" if below else "farther"].append(first)
+            unclear[row.verdict].append(first if others else f"{first} against {second}")
         else:
-            near, far = (first, second) if below else (second, first)
+            near, far = (first, second) if row.mean < 0 else (second, first)
             closer.setdefault(near, []).append(far)
-    parts = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
-    parts += [
-        f"{kind}: {'all' if 1 < len(rows) == len(names) else listing(names)}"
-        for kind, names in found.items()
-        if names
-    ]
-    of = ", compared with the other groups" if others else ""
-    return f"To {contrast}{of}: {'; '.join(parts)}."
+    said = []
+    if others:
+        farther = closer.pop("others", [])
+        if closer:
+            said.append(f"Closer than the other groups to {contrast}: {listing(closer)}.")
+        if farther:
+            said.append(f"Farther than the other groups from {contrast}: {listing(farther)}.")
+    else:
+        said += [
+            f"{near} is closer than {join_words(far)} to {contrast}."
+            for near, far in closer.items()
+        ]
+    for verdict, names in unclear.items():
+        word, of_all = _WORDS[verdict]
+        if names:
+            text = of_all if len(names) == len(rows) else f"{word}: {listing(names)}"
+            said.append(sentence(text if said else f"to {contrast}, {text}"))
+    return " ".join(said)
 
 
+# What is said of some pairs of groups, and of all.
+_FEW = "with so few draws (raise --draws)"
 _WORDS = {
-    "negligible": "practically equal",
-    "inconclusive": "inconclusive",
-    TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
+    "negligible": ("practically equal", "all groups are practically equally close"),
+    "inconclusive": ("inconclusive", "no group is clearly closer"),
+    TOO_CLOSE: (f"inconclusive {_FEW}", f"no group is clearly closer {_FEW}"),
 }
