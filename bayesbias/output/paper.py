@@ -133,8 +133,8 @@ def _rows(fit: BiasFit, result: Any) -> str:
         what = f"{int(table[spec.trials].sum()):,} answers (0 or 1) to {n} questions"
     elif spec.name == "responses_paired":
         what = (
-            f"{len(result.responses.frame):,} answers, as differences between groups in the answer "
-            "to the same question"
+            f"{n} differences between answers to the same question, from "
+            f"{len(result.responses.frame):,} answers"
         )
     elif kind == "number":
         what = f"the {result.responses.outcome} of {n} answers"

@@ -12,6 +12,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.sections import _in_words
 from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
@@ -68,7 +69,7 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.frame["outcome"].tolist() == [1, 0]
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
-        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"],
+        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"], "repeats": 2,
     }  # fmt: skip
 
 
@@ -221,7 +222,88 @@ def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
     found = bb.studies.fit_responses(bb.studies.load_responses(path))
     assert found.fit is None
-    assert "--columns group=NAME. Columns: ethnicity, person, score" in found.notes[-1]
+    assert "group=NAME,item=NAME,template=NAME. Columns not used: ethnicity." in found.notes[-1]
+
+
+def long_table(sentences=3):
+    """Return scores of he and she in sentences about jobs."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"job {job}", who, f"{who} {job} {k}", rng.normal(0.5, 0.1))
+        for job in range(10) for k in range(sentences) for who in ("he", "she")
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["job", "pronoun", "sentence", "score"])
+
+
+def notes_of(path, frame=None, **columns):
+    if frame is not None:
+        frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(path, columns=columns)
+    return bb.studies.fit_responses(table, engine="quick", **QUICK).notes
+
+
+def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
+    path = tmp_path / "x.csv"
+    alone = notes_of(path, long_table(), group="pronoun")
+    assert any("no items in common" in n and "not used: job." in n for n in alone)
+    merged = notes_of(path, group="pronoun", item="job")
+    assert any(
+        "60 rows of the same group and item count as repeats" in n
+        and "template=NAME" in n
+        and "not used: sentence." in n
+        for n in merged
+    )
+    told = notes_of(path, group="pronoun", item="job", template="sentence")
+    assert not any("repeats" in n for n in told)
+    missing = notes_of(path, long_table().drop(columns="sentence"), group="pronoun")
+    assert "item=NAME" in missing[-1]
+    assert "not used: job." in missing[-1]
+
+
+def test_a_column_a_group_is_told_to_become_rows(tmp_path):
+    path = tmp_path / "wide.csv"
+    wide = long_table(1).pivot(index="job", columns="pronoun", values="score").add_suffix("_score")
+    wide.reset_index().to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"a row for each answer.*he_score.*melt"):
+        bb.studies.load_responses(path)
+
+
+def test_one_answer_an_item_does_not_tell_items_apart(tmp_path):
+    path = tmp_path / "x.csv"
+    notes = notes_of(path, long_table(1), group="pronoun", item="job")
+    assert any("one difference each" in n and "these items" in n for n in notes)
+    notes = notes_of(path, long_table(), group="pronoun", item="job", repeat="sentence")
+    assert any("one difference each" in n for n in notes)
+    frame = crossed(words=1)
+    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    assert not any("one difference" in n for n in found.notes)
+
+
+def test_an_end_too_close_to_zero_asks_for_more_draws():
+    rows = pd.DataFrame({"estimand": ["population"], "mean": -0.04, "hpdi_low": -0.075})
+    rows = rows.assign(hpdi_high=-0.0001, verdict="inconclusive, raise draws")
+    said = _in_words(["he - she"], rows.set_index("estimand"), "new prompts and items")
+    assert "too close to 0" in said
+    assert "--draws" in said
+
+
+def test_the_methods_of_paired_answers_count_differences():
+    table = bb.responses_table(long_table(1), group="pronoun", item="job")
+    paragraph = bb.methods_paragraph(bb.studies.fit_responses(table, engine="quick", **QUICK))
+    assert "10 differences between answers to the same question, from 20 answers about" in paragraph
+
+
+def test_usual_names_are_recognized_in_python():
+    frame = crossed().rename(columns={"group": "race", "word": "name", "outcome": "score"})
+    table = bb.responses_table(frame.rename(columns={"template": "prompt", "item": "emotion"}))
+    expected = bb.responses_table(crossed())
+    pd.testing.assert_frame_equal(table.frame, expected.frame)
+    assert table.outcome == "score"
+    assert bb.responses_table(long_table(), group="pronoun").unused == ("job", "sentence")
+    named = bb.responses_table(frame, item="name")  # no word as well
+    assert named.frame["word"].eq("").all()
+    with pytest.raises(InputError, match="outcome=NAME"):
+        bb.responses_table(frame.drop(columns="score"))
 
 
 def test_rows_without_a_group_are_counted_and_groups_in_other_capitals_are_named():

@@ -31,6 +31,7 @@ from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Quantities
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses.table import (
+    LABELS,
     Responses,
     cells,
     differences,
@@ -424,7 +425,7 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    notes = list(table.notes)
+    notes = [*table.notes, *_told_apart(table)]
     if kind == "paired":
         frame, lacking = differences(table)
         if lacking:
@@ -447,14 +448,16 @@ def fit_responses(
         about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
         why = (
             f"There is one group{about} and one model, so that there is nothing to compare. Name "
-            f"the column of the groups: --columns group=NAME. Columns: {some(table.fields)}."
+            "the column of the groups, and those of the items and prompts if they have other names "
+            f"than item and template: --columns group=NAME,item=NAME,template=NAME.{_unused(table)}"
         )
     elif kind == "choice":
         pass
     elif table.frame[list(_NOUNS)].eq("").all(axis=None):
         why = (
             "The columns word, template and item are missing, so that all answers about a group "
-            "count as one. Add a column that tells them apart and name it: --columns word=NAME."
+            "count as one. Name a column that tells them apart: --columns item=NAME, or "
+            f"template=NAME of prompts, or word=NAME of names.{_unused(table)}"
         )
     elif len(frame) < 4:
         why = f"There are too few answers for a fit ({len(frame)})."
@@ -476,6 +479,43 @@ def fit_responses(
             if max(collapse(Design.of(spec, frame)).component_sizes) > _LARGEST:
                 sampling.setdefault("sampler", "pairwise")
     try:
-        return replace(result, fit=fit(frame, spec, **sampling))
+        result = replace(result, fit=fit(frame, spec, **sampling))
     except FitError as error:
         return replace(result, notes=(*notes, f"No model was fitted: {error}"))
+    new, these = result.estimands["population"], result.estimands.get("listed_words", "")
+    if these and result._held("overall", "listed_words") == result._held("overall", "population"):
+        what = "difference" if kind == "paired" else "answer"
+        notes.append(
+            f"{new[4:].capitalize()} have one {what} each, which cannot tell {new} from "
+            f"{these}, or one from another: all have the same interval."
+        )
+    return replace(result, notes=tuple(notes))
+
+
+def _unused(table: Responses) -> str:
+    """Name the columns of the data that are not used."""
+    return f" Columns not used: {some(table.unused)}." if table.unused else ""
+
+
+def _told_apart(table: Responses) -> list[str]:
+    """Say where a column that is not used may tell questions apart, or pair answers."""
+    frame = table.frame
+    given = [name for name in _NOUNS if frame[name].ne("").any()]
+    if not table.unused or not given or len(table.groups) < 2:
+        return []
+    notes = []
+    shared = [frame[frame[name].ne("")].groupby(name)["group"].nunique().max() for name in given]
+    if max(shared) < 2:
+        notes.append(
+            f"Groups have no {join_words([_NOUNS[name] for name in given], 'or')} in common. If a "
+            "column tells which answers belong together, name it: --columns "
+            f"item=NAME.{_unused(table)}"
+        )
+    missing = [name for name in ("template", "item", "word") if name not in given]
+    if missing and (rows := table.coverage["repeats"]):
+        labels = [name for name in LABELS if frame[name].nunique() > 1]
+        notes.append(
+            f"{rows:,} rows of the same {join_words(labels)} count as repeats. If a column tells "
+            f"them apart, name it: --columns {missing[0]}=NAME.{_unused(table)}"
+        )
+    return notes

@@ -278,6 +278,8 @@ def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
         far = "but perhaps by less" if unsure else "by more"
         return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
     said = f"{model}{names[-1]}: inconclusive for {new} ({interval(row)})"
+    if unsure:
+        said = f"{said}: an end is too close to 0 or the ROPE for so few draws. Raise --draws"
     if rows["verdict"].get("listed_words", where).startswith(("below", "above")):
         return f"{said}. For these alone, {higher(rows.loc['listed_words', 'mean'])}"
     return said

@@ -6,7 +6,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,25 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
-from bayesbias.core.formatting import join_words
+from bayesbias.core.formatting import join_words, some
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
+USUAL = {
+    "outcome": ("outcome", "score", "probability", "prob", "answer", "value", "logprob"),
+    "group": ("group", "gender", "race", "religion", "class"),
+    "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
+    "template": ("template", "prompt", "frame"),
+    "item": ("item", "profession", "occupation", "emotion"),
+    "model": ("model", "classifier", "llm"),
+    "repeat": ("repeat", "epoch", "sample", "run"),
+}
+"""Names that our columns usually have; the first that is there is taken."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FLAT = 1e-12
 QUESTION = ["model", "item", "template"]
 _YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
-_AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # quotes, and punctuation at the end
+_AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # as in '"Yes."'
 _FIRST_WORD = re.compile(r"(yes|no)\s*(?:[.,!;:–—]|-(?!\w))", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\b(?:i'?m sorry|i am sorry|i apologi[sz]e|can(?:'?t|not) (?:help|assist|provide|answer|comply)|unable to|"
@@ -44,7 +54,8 @@ class Responses:
         data do not have hold one empty label.
     coverage : dict
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
-        ``groups``: rows read and used of each group. ``examples``: up to two texts that are not read.
+        ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
+        ``repeats``: rows that have the labels of another, where no column numbers repeats.
     outcome : str
         What the outcome is called in sentences.
     published : {"", "answers", "share"}
@@ -52,8 +63,8 @@ class Responses:
         stereotyped choices.
     notes : tuple of str
         What a reader should know.
-    fields : tuple of str
-        The columns of the data.
+    unused : tuple of str
+        The columns of the data that are none of these.
 
     Examples
     --------
@@ -69,7 +80,7 @@ class Responses:
     outcome: str = "outcome"
     published: str = ""
     notes: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def is_choice(self) -> bool:
@@ -112,7 +123,7 @@ class Responses:
 def responses_table(
     frame: Any,
     *,
-    outcome: str = "outcome",
+    outcome: str | None = None,
     group: str | None = None,
     word: str | None = None,
     template: str | None = None,
@@ -122,25 +133,27 @@ def responses_table(
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
+    Columns with usual names need not be named: ``race``, ``name``, ``prompt``, ``score``.
+
     Parameters
     ----------
     frame : DataFrame or mapping of columns
         One row an answer.
-    outcome : str, default "outcome"
+    outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
         count as 1 and 0, and so do texts such as *Yes, I would.*
     group : str, optional
-        Column of the group that the question is about; by default ``group``, where there is one.
+        Column of the group that the question is about, such as ``race``.
     word : str, optional
-        Column of the word that stands for the group, such as a name; by default ``word``.
+        Column of the word that stands for the group, such as a name.
     template : str, optional
-        Column of the prompt or sentence frame; by default ``template``.
+        Column of the prompt or sentence frame.
     item : str, optional
-        Column of what is asked about the group: a profession, an emotion; by default ``item``.
+        Column of what is asked about the group: a profession, an emotion.
     model : str, optional
-        Column of the model that answered; by default ``model``.
+        Column of the model that answered.
     repeat : str, optional
-        Column that numbers answers to the same question; by default ``repeat``.
+        Column that numbers answers to the same question.
 
     Returns
     -------
@@ -158,22 +171,40 @@ def responses_table(
     >>> table = responses_table({"group": ["a", "b", "a", "b"], "outcome": ["yes", "no", "I'm sorry, but no.", ""]})
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
-    >>> responses_table({"group": ["a", "b"], "outcome": ["Yes.", "no - never"]}).frame["outcome"].tolist()
-    [1.0, 0.0]
     """
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
-    named = {
+    asked = {
         "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,
     }  # fmt: skip
-    for ours, theirs in named.items():
-        if theirs is not None and theirs not in raw.columns:
+    given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
+    for ours, theirs in given.items():
+        if theirs not in raw.columns:
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
+    named = {k: v for k, v in usual_names(raw).items() if v not in given.values()} | given
+    if "outcome" not in named:
+        raise InputError(
+            f"expected a column of answers, got {some(raw.columns)}",
+            where="frame",
+            hint="name it: outcome=NAME",
+        )
+    return table_of(raw, named)
+
+
+def usual_names(columns: Container[str]) -> dict[str, str]:
+    """Return our columns that are there under a usual name, and that name."""
+    found = {ours: [name for name in usual if name in columns] for ours, usual in USUAL.items()}
+    return {ours: names[0] for ours, names in found.items() if names}
+
+
+def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
+    """Return the table of a frame, whose columns are named (our column -> its column)."""
+    outcome = named["outcome"]
     out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
-    for ours, theirs in list(named.items())[1:]:
+    for ours in (*LABELS, "repeat"):
         out[ours] = "all" if ours == "group" else ""
-        if (column := theirs or ours) in raw:
-            out[ours] = raw[column].fillna("").astype(str).str.strip().to_numpy()
+        if ours in named:
+            out[ours] = raw[named[ours]].fillna("").astype(str).str.strip().to_numpy()
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     used = reasons.eq("")
@@ -198,7 +229,9 @@ def responses_table(
     folded = [group.casefold() for group in groups]
     if alike := [g for g, low in zip(groups, folded, strict=True) if folded.count(low) > 1]:
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
-    if repeat is None and "repeat" not in raw.columns:
+    repeats = 0
+    if "repeat" not in named:
+        repeats = int(out.duplicated(list(LABELS), keep=False).sum())
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
     coverage = {
         "rows_read": len(raw),
@@ -206,9 +239,10 @@ def responses_table(
         "dropped": dropped,
         "groups": by_group,
         "examples": examples,
+        "repeats": repeats,
     }
-    fields = tuple(map(str, raw.columns))
-    return Responses(out[list(COLUMNS)], coverage, outcome, fields=fields)
+    unused = tuple(str(name) for name in raw.columns if name not in named.values())
+    return Responses(out[list(COLUMNS)], coverage, outcome, unused=unused)
 
 
 def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:

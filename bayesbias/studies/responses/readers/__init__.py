@@ -13,7 +13,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.formatting import some
-from bayesbias.studies.responses.table import LABELS, Responses, responses_table
+from bayesbias.studies.responses.table import COLUMNS, Responses, table_of, usual_names
 
 __all__ = ["load_responses"]
 
@@ -30,7 +30,7 @@ KNOWN = (
 )
 
 
-OUTCOMES = ("outcome", "score", "probability", "prob", "answer", "value", "logprob")
+OPEN = ("table", "lm_eval", "inspect_log")  # layouts of which users name columns
 TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
 
 
@@ -96,7 +96,7 @@ def load_responses(
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, ignore_index=True)
     for ours, theirs in asked.items():
-        checks.choice(ours, (*LABELS, "repeat", "outcome"), "column")
+        checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
             raise InputError(
                 f"expected a column of the layout {layout} for the {ours}, got {theirs!r}",
@@ -105,10 +105,14 @@ def load_responses(
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
     if "outcome" not in asked:
-        asked["outcome"] = next((name for name in OUTCOMES if name in frame), "")
-        if not asked["outcome"]:
-            hint = "name it: --columns outcome=NAME"
-            raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
+        if "outcome" not in usual_names(frame):
+            raise InputError(
+                f"expected a row for each answer, and a column of answers, got {some(fields)}",
+                hint="name that column: --columns outcome=NAME. If each group has a column of its "
+                "own, make a row of each answer first, in pandas: "
+                "frame.melt(LABELS, SCORES, 'group', 'outcome')",
+            )
+        asked["outcome"] = usual_names(frame)["outcome"]
     said: dict[str, dict[Any, Any]] = {}  # by the first file of each item
     for each in frames:
         if "note" in each.attrs:
@@ -124,11 +128,13 @@ def load_responses(
         asked["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
     published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
-    table = responses_table(frame, **asked)
+    table = table_of(frame, {name: name for name in COLUMNS if name in frame} | asked)
     if said:
         chosen = {attrs["outcome"] for attrs in said.values()}
         table = replace(table, outcome=chosen.pop() if len(chosen) == 1 else "the second names")
-    return replace(table, published=published, notes=tuple(notes), fields=tuple(fields))
+    used = (usual_names(fields) if layout == "table" else {name: name for name in COLUMNS}) | asked
+    unused = [name for name in fields if name not in used.values()] if layout in OPEN else ()
+    return replace(table, published=published, notes=tuple(notes), unused=tuple(unused))
 
 
 def rows_of(path: Path) -> pd.DataFrame:

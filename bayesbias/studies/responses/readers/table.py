@@ -4,14 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-NAMES = {
-    "group": ("group", "gender", "race", "religion", "class"),
-    "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
-    "template": ("template", "prompt", "frame"),
-    "item": ("item", "profession", "occupation", "emotion"),
-    "model": ("model", "classifier", "llm"),
-    "repeat": ("repeat", "epoch", "sample", "run"),
-}
+from bayesbias.studies.responses.table import usual_names
 
 
 def recognizes(rows: pd.DataFrame) -> bool:
@@ -22,8 +15,7 @@ def recognizes(rows: pd.DataFrame) -> bool:
 def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return the rows, with usual names of columns as ours where ours are missing."""
     out = rows.copy()
-    for ours, usual in NAMES.items():
-        found = next((name for name in usual if name in rows.columns), None)
-        if found is not None:
-            out[ours] = rows[found]
+    for ours, theirs in usual_names(rows).items():
+        if ours != "outcome":
+            out[ours] = rows[theirs]
     return out
