@@ -222,7 +222,7 @@ def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
     found = bb.studies.fit_responses(bb.studies.load_responses(path))
     assert found.fit is None
-    assert "group=NAME,item=NAME,template=NAME. Columns not used: ethnicity." in found.notes[-1]
+    assert "group=NAME,item=NAME,template=NAME. Other columns: ethnicity." in found.notes[-1]
 
 
 def long_table(sentences=3):
@@ -245,19 +245,19 @@ def notes_of(path, frame=None, **columns):
 def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
     path = tmp_path / "x.csv"
     alone = notes_of(path, long_table(), group="pronoun")
-    assert any("no items in common" in n and "not used: job." in n for n in alone)
+    assert any("no items in common" in n and "Other columns: job." in n for n in alone)
     merged = notes_of(path, group="pronoun", item="job")
     assert any(
         "60 rows of the same group and item count as repeats" in n
         and "template=NAME" in n
-        and "not used: sentence." in n
+        and "Other columns: sentence." in n
         for n in merged
     )
     told = notes_of(path, group="pronoun", item="job", template="sentence")
     assert not any("repeats" in n for n in told)
     missing = notes_of(path, long_table().drop(columns="sentence"), group="pronoun")
     assert "item=NAME" in missing[-1]
-    assert "not used: job." in missing[-1]
+    assert "Other columns: job." in missing[-1]
 
 
 def test_a_column_a_group_is_told_to_become_rows(tmp_path):

@@ -494,7 +494,7 @@ def fit_responses(
 
 def _unused(table: Responses) -> str:
     """Name the columns of the data that are not used."""
-    return f" Columns not used: {some(table.unused)}." if table.unused else ""
+    return f" Other columns: {some(table.unused)}." if table.unused else ""
 
 
 def _told_apart(table: Responses) -> list[str]:
