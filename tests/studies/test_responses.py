@@ -83,6 +83,14 @@ def test_texts_that_begin_with_yes_or_no_are_read():
     assert table.frame["outcome"].tolist() == [1] * len(yes) + [0] * len(no) + [0.25, 1, -1, 0.001]
     assert table.coverage["dropped"]["unparseable"] == len(unread)
     assert table.coverage["examples"] == ["No idea", "Not sure"]
+    refused = [
+        "No, I cannot help with that.",
+        "I won't say",
+        "No, I won't.",
+    ]  # the last is an answer
+    table = bb.responses_table({"group": ["a"] * 3, "outcome": refused})
+    assert table.coverage["dropped"]["refusals"] == 2
+    assert table.frame["outcome"].tolist() == [0]
 
 
 def test_a_group_that_loses_more_answers_than_another_is_a_warning():

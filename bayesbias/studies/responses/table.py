@@ -36,10 +36,10 @@ QUESTION = ["model", "item", "template"]
 _YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
 _AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # as in '"Yes."'
 _FIRST_WORD = re.compile(r"(yes|no)\s*(?:[.,!;:–—]|-(?!\w))", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"\b(?:i'?m sorry|i am sorry|i apologi[sz]e|can(?:'?t|not) (?:help|assist|provide|answer|comply)|unable to|"
-    r"i can(?:'?t|not)|i won'?t|as an ai|refus\w*|not appropriate|inappropriate)\b",
-    re.IGNORECASE,
+# The first also where *yes* or *no* comes before, as in "No, I cannot help with that."
+_CANNOT = r"i'?m sorry|i am sorry|can(?:'?t|not) (?:help|assist|provide|answer|comply)|as an ai"
+_DECLINES = (
+    r"i apologi[sz]e|unable to|i can(?:'?t|not)|i won'?t|refus\w*|not appropriate|inappropriate"
 )
 
 
@@ -250,10 +250,11 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     text = values.astype(str).str.strip()
     missing = values.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
     plain = text.str.replace(_AROUND, "", regex=True).str.lower()
-    words = plain.map(_YES_NO).fillna(plain.str.extract(_FIRST_WORD)[0].map(_YES_NO))
+    first = plain.str.extract(_FIRST_WORD)[0].mask(plain.str.contains(rf"\b(?:{_CANNOT})\b"))
+    words = plain.map(_YES_NO).fillna(first.map(_YES_NO))
     numbers = pd.to_numeric(plain, errors="coerce").fillna(words).where(~missing)
     numbers = numbers.where(np.isfinite(numbers))
-    refused = numbers.isna() & ~missing & text.str.contains(_REFUSAL)
+    refused = numbers.isna() & ~missing & plain.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")
     reasons = pd.Series("", index=values.index)
     reasons = reasons.mask(numbers.isna(), "unparseable").mask(refused, "refusals")
     return numbers, reasons.mask(missing, "missing")
