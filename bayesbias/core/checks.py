@@ -230,7 +230,8 @@ def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
     version = data.get("schema")
     if isinstance(version, bool) or version != expected:
-        raise InputError(f"expected {expected}", where=f"{where}, schema", found=version)
+        hint = f"write schema = {expected} in its first line" if version is None else ""
+        raise InputError(f"expected {expected}", where=f"{where}, schema", found=version, hint=hint)
 
 
 def text(value: Any, where: object) -> str:

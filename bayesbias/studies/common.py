@@ -161,7 +161,7 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
         if unsure:
             why = "is too close to 0 or the ROPE for so few draws. Raise --draws"
             return f"inconclusive: an end of {ends} {why}"
-        return f"inconclusive: {ends} includes 0 and exceeds the ROPE"
+        return f"inconclusive: {ends} includes 0 and reaches beyond the ROPE"
     size = "but perhaps by less" if unsure else "by more"
     return f"{below if where == 'below' else above}, {size} than {rope}"
 
@@ -176,8 +176,13 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if not fit.diagnostics()["ok"]:
             continue
         shares = fit.once("misfit", functools.partial(misfit, fit)).items()
-        if each := [f"{share:.0%} of the rows of {of}" for of, share in shares if share > MISFIT]:
-            found.append(", ".join(each).replace(" | ", " by ") + (f" ({name})" if name else ""))
+        each = [
+            f"{share:.0%} of the rows of {' by '.join(filter(None, of.split(' | ')))}"
+            for of, share in shares
+            if share > MISFIT
+        ]
+        if each:
+            found.append(", ".join(each) + (f" ({name})" if name else ""))
             spec = fit.spec
             about = spec.outcome, spec.likelihood, spec.results.group
             robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")

@@ -83,6 +83,7 @@ def test_texts_that_begin_with_yes_or_no_are_read():
     assert table.frame["outcome"].tolist() == [1] * len(yes) + [0] * len(no) + [0.25, 1, -1, 0.001]
     assert table.coverage["dropped"]["unparseable"] == len(unread)
     assert table.coverage["examples"] == ["No idea", "Not sure"]
+    assert table.outcome == "outcome = yes"
     refused = [
         "No, I cannot help with that.",
         "I won't say",

@@ -193,7 +193,7 @@ def _sentence(result: CorpusComparison, names: Names, row: Any) -> str:
     if where == "inconclusive":
         if unsure:
             return f"Inconclusive with so few draws: {moved}. Raise --draws."
-        return f"Inconclusive: {moved}. The interval includes 0 and exceeds {rope}."
+        return f"Inconclusive: {moved}. The interval includes 0 and reaches beyond {rope}."
     size = "but perhaps less than" if unsure else "by more than"
     if row.level == "overall":
         moved = f"{moved[0].upper()}{moved[1:]}"

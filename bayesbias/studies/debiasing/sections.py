@@ -203,7 +203,7 @@ def _sentence(result: Comparison, row: Any) -> str:
         return f"{said}: the method forces it to zero, whatever the vectors were."
     changed = {
         "negligible": "practically unchanged",
-        "inconclusive": f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE",
+        "inconclusive": f"inconclusive: the change {interval(row)} includes 0 and reaches beyond the ROPE",
         TOO_CLOSE: "inconclusive with so few draws: raise --draws",
     }.get(row.verdict, f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0")
     return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."

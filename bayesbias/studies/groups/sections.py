@@ -260,6 +260,6 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
 _FEW = "with so few draws (raise --draws)"
 _WORDS = {
     "negligible": ("practically equal", "all groups are practically equally close"),
-    "inconclusive": ("inconclusive", "no group is clearly closer"),
-    TOO_CLOSE: (f"inconclusive {_FEW}", f"no group is clearly closer {_FEW}"),
+    "inconclusive": ("inconclusive", "no group is clearly closer than another"),
+    TOO_CLOSE: (f"inconclusive {_FEW}", f"no group is clearly closer than another {_FEW}"),
 }

@@ -191,6 +191,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     notes = [*of_data[:1], *result.notes[len(of_data) :]]
     if of_data:
         notes.insert(1, f"--detail says this of the {len(of_data) - 1} others, and compares each.")
+    if table.published == "answers":
+        notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
     if result.fit is not None and len(result.published) > MOST_ROWS:
         notes.append(f"--detail shows the {len(result.published)} published scores.")
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}

@@ -242,6 +242,8 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
         "repeats": repeats,
     }
     unused = tuple(str(name) for name in raw.columns if name not in named.values())
+    if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
+        outcome = f"{outcome} = yes"
     return Responses(out[list(COLUMNS)], coverage, outcome, unused=unused)
 
 
