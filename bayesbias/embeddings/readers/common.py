@@ -5,6 +5,7 @@ nothing of spelling variants, provenance or word lists.
 """
 
 import contextlib
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -203,6 +204,7 @@ def gather(
         keys = {word.encode() for word in reading.wanted}
         keys |= {word.encode("cp1252", "replace") for word in reading.wanted}  # of old files
         keys |= {b"\n" + word for word in keys}  # word2vec.c ends a binary record with a newline
+    is_wanted = bool if keys is None else (keys - {b""}).__contains__
     found: list[str] = []
     places: list[int] = []
     sample: list[bytes] = []
@@ -213,7 +215,7 @@ def gather(
             sample += words
         chosen = []
         if keys is None or not keys.isdisjoint(words):
-            chosen = [i for i, w in enumerate(words) if w and (keys is None or w in keys)]
+            chosen = list(itertools.compress(range(len(words)), map(is_wanted, words)))
         tried = tried or bool(chosen)
         rows = rows_of(chosen) if chosen else []
         kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]
@@ -223,7 +225,7 @@ def gather(
             vectors.resize((len(found), vectors.shape[1]), refcheck=False)
             vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
         place += len(words)
-        empty += words.count(b"")
+        empty += 0 if all(words) else words.count(b"")
     count, skipped = place - empty, reading.skipped
     if reading.first and ((tried and not found) or len(skipped) > count):
         hint = "if the header is wrong, delete line 1" if reading.layout.count else None

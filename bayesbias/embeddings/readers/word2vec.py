@@ -96,8 +96,8 @@ def _records(reading: Reading) -> Iterator[common.Block]:
     words: list[bytes] = []
 
     def rows_of(chosen: list[int]) -> list[Any]:
-        starts = list(itertools.accumulate((len(w) + 1 + 4 * dim for w in words), initial=0))
-        return [np.frombuffer(room, "<f4", dim, starts[i] + len(words[i]) + 1) for i in chosen]
+        ends = list(itertools.accumulate(map(len, words)))  # of words, without blanks and numbers
+        return [np.frombuffer(room, "<f4", dim, ends[i] + 1 + i * (1 + 4 * dim)) for i in chosen]
 
     left = 0
     with reading.opened() as stream:
