@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file
 from bayesbias.core.packages import needed
 

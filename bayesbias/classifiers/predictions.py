@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, describe_error, nearest
+from bayesbias.core import InputError, checks, describe_error, nearest, number_of
 from bayesbias.core.files import (
     data_dir,
     guarded,
@@ -24,7 +23,7 @@ from bayesbias.core.files import (
     sha256_file,
     whole_file,
 )  # fmt: skip
-from bayesbias.core.formatting import in_one_line, number_of
+from bayesbias.core.formatting import in_one_line
 from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 

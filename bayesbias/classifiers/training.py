@@ -20,8 +20,7 @@ from bayesbias.classifiers.reference import (
     BiLstm,
     rows_by_length,
 )
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core import InputError, checks, nearest
 from bayesbias.core.files import data_dir, guarded, path_of, read_toml, sha256_file
 from bayesbias.core.packages import needed
 from bayesbias.core.progress import ticking

@@ -10,7 +10,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 
 
 @shared.command(

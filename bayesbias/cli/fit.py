@@ -9,7 +9,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 
 DEMO = ("minilm-static", "religion")
 SINGLE = ("distances", "slope", "counts", "covariates", "common_words")

@@ -11,7 +11,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.sections import Column
 

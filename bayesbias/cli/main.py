@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 import bayesbias
-from bayesbias.core.errors import BayesbiasError, InputError
+from bayesbias.core import BayesbiasError, InputError
 
 # Heading of the help -> command -> its module.
 COMMANDS = {

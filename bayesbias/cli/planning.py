@@ -10,9 +10,8 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, join_words
 from bayesbias.core.files import records
-from bayesbias.core.formatting import join_words
 from bayesbias.core.sections import Column
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
 

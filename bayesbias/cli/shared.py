@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias as bb
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation

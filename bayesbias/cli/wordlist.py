@@ -11,9 +11,8 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, some
 from bayesbias.core.files import data_dir
-from bayesbias.core.formatting import some
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _MOSTLY_MISSING = (

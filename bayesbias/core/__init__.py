@@ -1,1 +1,4 @@
-"""What every room stands on: errors, files, progress, worker processes, and words for messages."""
+"""What every folder stands on: errors, checks, files, progress, worker processes, and words."""
+
+from bayesbias.core.errors import BayesbiasError, FitError, InputError, describe_error, nearest
+from bayesbias.core.formatting import join_words, number_of, some

@@ -1,6 +1,5 @@
 """The errors a user can cause: ``<argument or file>: expected <X>, got <Y>. <What to do.>``."""
 
-import difflib
 import os
 import warnings
 from collections.abc import Iterable
@@ -139,6 +138,8 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     >>> nearest("xyz", ["gender"]) is None
     True
     """
+    import difflib
+
     spelled = {option.lower(): option for option in reversed(list(options))}
     if len(spelled) > _COMPARED:
         return None

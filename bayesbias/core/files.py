@@ -21,9 +21,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, InputError, nearest
-from bayesbias.core.formatting import in_one_line, join_words, some
+from bayesbias.core import BayesbiasError, InputError, checks, join_words, nearest, some
+from bayesbias.core.formatting import in_one_line
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON

@@ -6,8 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import guarded, opened, read_text, refuse_binary
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-from bayesbias.core.errors import BayesbiasError
+from bayesbias.core import BayesbiasError
 from bayesbias.core.files import plain
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 

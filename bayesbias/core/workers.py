@@ -14,8 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError, describe_error
+from bayesbias.core import FitError, InputError, checks, describe_error
 from bayesbias.core.packages import needed
 
 _DIED = "the worker process died 2 times (ended by the system, perhaps for lack of memory)"

@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks, number_of, some
 from bayesbias.core.files import plain
-from bayesbias.core.formatting import number_of, some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.loading import load_embedding

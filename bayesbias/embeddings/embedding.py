@@ -12,10 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core import InputError, checks, nearest, number_of, some
 from bayesbias.core.files import whole_file
-from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 

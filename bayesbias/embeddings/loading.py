@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, files, nearest, some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings import readers, spelling
 from bayesbias.embeddings.embedding import (

@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 
 POSTPROCESSINGS = ("center", "standardize", "abtt")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.core import InputError
 from bayesbias.core.checks import ROPE
-from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding

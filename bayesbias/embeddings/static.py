@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import data_dir, guarded, read_toml, sha256_file
-from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding, embedding_of
 
 STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped

@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import data_dir, read_toml
-from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding, read_rows
 from bayesbias.embeddings.readers import short_name

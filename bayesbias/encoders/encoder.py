@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import sha256_of
 
 BATCH_SIZE = 32

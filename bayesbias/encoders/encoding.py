@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, describe_error, warn_user
+from bayesbias.core import InputError, checks, describe_error
+from bayesbias.core.errors import warn_user
 from bayesbias.core.files import cache_dir, sha256_of
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core import InputError, checks, nearest
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.encoders.averages import (
     STATIC_ENCODER,

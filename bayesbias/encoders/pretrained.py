@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest, warn_user
+from bayesbias.core import InputError, checks, nearest
+from bayesbias.core.errors import warn_user
 from bayesbias.core.files import sha256_file
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of

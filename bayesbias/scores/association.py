@@ -14,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, some
 from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
 from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.tables.distances import distance_table

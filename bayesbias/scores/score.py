@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import plain
-from bayesbias.core.formatting import some
 
 if TYPE_CHECKING:
     import pandas as pd

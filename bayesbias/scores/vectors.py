@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval

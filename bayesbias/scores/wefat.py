@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, some
 from bayesbias.scores.resampling import Array
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.scores.vectors import classes_of_list, vectors_of

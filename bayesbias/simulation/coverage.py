@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS

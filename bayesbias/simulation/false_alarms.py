@@ -25,8 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.counting import clopper_pearson
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.inference.estimands import CONTRASTS, between_cells
 from bayesbias.wordlists.wordlist import SHARED
 

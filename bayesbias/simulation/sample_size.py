@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.workers import Hands
 from bayesbias.inference import reliability
 from bayesbias.inference.estimands import asked_quantities

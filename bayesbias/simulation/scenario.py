@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design

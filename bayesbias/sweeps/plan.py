@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, InputError
+from bayesbias.core import BayesbiasError, InputError, checks
 from bayesbias.core.files import data_dir, read_toml, sha256_file, sha256_of, split_member
 from bayesbias.core.packages import own_version
 from bayesbias.core.workers import describe_error

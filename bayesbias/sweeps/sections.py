@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.formatting import some
+from bayesbias.core import some
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.files import check_folder, plain, records, whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking

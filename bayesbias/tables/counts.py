@@ -13,10 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, number_of, some
 from bayesbias.core.files import opened, path_of, sha256_file, sha256_of
-from bayesbias.core.formatting import number_of, some
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.readers.common import is_number

@@ -15,10 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, join_words, some
 from bayesbias.core.files import path_of, sha256_file
-from bayesbias.core.formatting import join_words, some
 from bayesbias.core.frames import plain_frame, read_cells
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.wordlist import CONTROLS

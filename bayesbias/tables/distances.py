@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import join_words
+from bayesbias.core import InputError, checks, join_words
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table

@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, some
 from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable, as_pair_columns
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONNECTIONS

@@ -11,10 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, join_words, number_of, some
 from bayesbias.core.files import plain, whole_file
-from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
 COLUMNS = (

@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, join_words, some
 from bayesbias.core.files import check_file, guarded, path_of, sha256_file
-from bayesbias.core.formatting import join_words, some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table

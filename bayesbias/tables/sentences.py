@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import guarded
-from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import first_with_vector
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder

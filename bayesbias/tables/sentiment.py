@@ -11,8 +11,7 @@ import pandas as pd
 
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.predictions import Predictions
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.pair_table import Coverage, PairTable
 from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS

@@ -17,10 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core import InputError, checks, join_words, nearest, number_of, some
 from bayesbias.core.files import guarded, read_json, read_text
-from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.core.frames import read_cells
 
 if TYPE_CHECKING:

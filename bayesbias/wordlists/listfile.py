@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.formatting import join_words, number_of, some
+from bayesbias.core import InputError, checks, files, join_words, nearest, number_of, some
 from bayesbias.wordlists import foreign
 from bayesbias.wordlists.wordlist import (
     CONTROLS,

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import number_of
+from bayesbias.core import InputError, checks, files, number_of
 from bayesbias.wordlists.sentence_tests import article_of, fields_of
 
 if TYPE_CHECKING:

@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, files, some
 from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 

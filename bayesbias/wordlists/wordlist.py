@@ -7,7 +7,7 @@ it. Nothing else is typed in: the connection of a pair follows from the list
 
 from dataclasses import dataclass, field
 
-from bayesbias.core.formatting import join_words, number_of
+from bayesbias.core import join_words, number_of
 
 CONTROLS = ("human", "neutral")
 CONNECTIONS = ("associated", "different", *CONTROLS)

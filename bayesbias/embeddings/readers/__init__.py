@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import opened, refuse_binary, split_member
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout

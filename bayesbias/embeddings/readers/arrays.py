@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, some
 from bayesbias.core.files import guarded, opened, parse_json, read_bytes
-from bayesbias.core.formatting import some
 from bayesbias.embeddings.readers.common import (
     Format,
     Head,

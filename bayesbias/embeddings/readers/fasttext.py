@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Reading, Rows, gather, starting_with
 from bayesbias.embeddings.spelling import unmatched_words

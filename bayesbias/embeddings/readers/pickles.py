@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import guarded, opened
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import (
