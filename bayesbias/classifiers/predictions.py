@@ -28,6 +28,7 @@ from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 _PROBABILITY = ("probability", "positive", "score")  # names of the column
+_OTHERS = "for other groups or sentences use `bayesbias responses fit`"
 _LITTLE = 0.5  # share of the training text whose words have vectors
 # Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.
 _GOOD = (
@@ -257,7 +258,7 @@ def _predictions_of(
         texts = part["sentence"]
         unknown = ~texts.isin(wanted["sentence"])
         hint = nearest(texts[unknown].iloc[0], wanted["sentence"]) if unknown.any() else None
-        hint = hint or "compare answers about other groups with `bayesbias responses fit`"
+        hint = hint or _OTHERS
         refuse(unknown, "expected a sentence of the list", texts, hint=hint)
         refuse(texts.duplicated(), "expected each sentence once", texts)
         if (np.diff(pd.Index(wanted["sentence"]).get_indexer(pd.Index(texts))) < 0).any():
@@ -265,7 +266,7 @@ def _predictions_of(
     elif len(part) in (main, len(wanted)):
         texts = wanted["sentence"].iloc[: len(part)].set_axis(part.index)
     else:
-        raise InputError(f"expected {counts}", where=path, found=len(part))
+        raise InputError(f"expected {counts}", where=path, found=len(part), hint=_OTHERS)
     lines = [f"line {line}" for line in part.index]
     values = checked_probabilities(numbers[column], texts.tolist(), str(path), lines)
     # Columns that repeat what the sentence says: a swapped label is found here.

@@ -118,6 +118,15 @@ class Group(Command, click.Group):
 
     command_class = Command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the subcommand; of a file say where it is given."""
+        ways = {"responses": "fit", "sentiment": "--predictions", "wordlist": "check"}
+        way = ways.get(self.name or "")
+        if way and Path(args[0]).suffix and not ctx.resilient_parsing:
+            hint = f"write `{ctx.command_path} {way} {args[0]}`"
+            raise InputError(f"expected a subcommand, got {args[0]!r}", hint=hint)
+        return super().resolve_command(ctx, args)
+
 
 def _help_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:

@@ -222,6 +222,12 @@ def sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
+def several_differences(n: int, what: str) -> list[str]:
+    """Note that intervals of several differences do not allow for their number."""
+    said = "Intervals are not corrected for this number: some may exclude 0 by chance."
+    return [f"{n} {what}. {said}"] if n > 1 else []
+
+
 def slope_sections(
     make: Callable[[], pd.DataFrame],
     columns: Sequence[Any],

@@ -73,7 +73,7 @@ def change(row, column, value):
     ("alter", "message"),
     [
         (lambda f: f.drop(index=7), "expected 800 predictions, or 840.*My uncle is a doctor."),
-        (lambda f: f[["probability"]][:799], "expected 800 predictions, or 840.*got 799"),
+        (lambda f: f[["probability"]][:799], "expected 800 predictions, or 840.*got 799.*responses fit"),
         (change(3, "probability", 1.5), "line 5: expected a probability from 0 to 1, got 1.5"),
         (change(3, "probability", -0.1), "line 5: expected a probability from 0 to 1, got -0.1"),
         (change(3, "probability", "nan"), "line 5: expected a number, got 'nan'"),

@@ -204,6 +204,8 @@ def test_what_is_shipped_can_be_listed_and_shown(tmp_path):
     assert run("model", "show", "default").startswith("schema = 1")
     mine = tmp_path / "mine.toml"
     run("wordlist", "new", str(mine))
+    with pytest.raises(InputError, match="wordlist check mine"):
+        run("wordlist", "mine.toml")
     untouched = json.loads(run("wordlist", "check", str(mine), "--json", code=2))["problems"]
     assert any("name" in problem for problem in untouched)
     assert not any("title" in problem for problem in untouched)  # may stay empty

@@ -202,10 +202,12 @@ def test_tables_are_read_in_every_format(tmp_path):
         table = bb.studies.load_responses(file, columns=named)
         np.testing.assert_allclose(table.frame["outcome"], frame["score"])
         assert table.groups == ["a", "b"]
-    assert bb.studies.load_responses(files[0]).frame["word"].nunique() == 8  # usual names are known
+    assert bb.responses_table(files[0]).frame["word"].nunique() == 8  # usual names are known
 
 
 def test_missing_files_and_layouts_are_refused(tmp_path):
+    with pytest.raises(InputError, match="a data frame"):
+        bb.responses_table(3)
     with pytest.raises(InputError, match="expected a file"):
         bb.studies.load_responses(tmp_path / "no.csv")
     path = tmp_path / "x.csv"
@@ -551,6 +553,24 @@ def test_numbers_are_fitted_exactly_and_contrasted():
     wide = found.contrasts(estimand="population", level="overall").set_index("contrast")
     assert wide.loc["a - c", "sd"] > frame.loc["a - c", "sd"]
     assert wide.loc["a - c", "verdict"].startswith("below")
+    with pytest.raises(InputError, match="fit_responses"):
+        bb.fit(table)
+
+
+def test_of_many_groups_the_largest_decided_differences_are_named():
+    table = bb.responses_table(crossed(("a", "b", "c", "d"), difference=0.8, seed=3))
+    found = bb.studies.fit_responses(table, **QUICK)
+    said = bb.interpret(found)
+    rows = found.contrasts(estimand="population", level="overall").set_index("contrast")
+    pairs = rows[~rows.index.str.contains("others")]
+    decided = pairs[(pairs["hpdi_high"] < 0) | (pairs["hpdi_low"] > 0)]["mean"].abs()
+    assert said.headline.startswith(f"{len(decided)} of 6 differences between groups exclude 0")
+    named = said.headline.partition("Largest: ")[2]
+    largest = decided.sort_values(ascending=False).index[:3]
+    places = [named.index(name) for name in largest]
+    assert places == sorted(places)
+    assert any("6 pairs" in note and "not corrected" in note for note in said.notes)
+    assert "new: new words, prompts" in " ".join(bb.output.to_text(found).split())
 
 
 def test_models_are_compared_on_the_same_items():

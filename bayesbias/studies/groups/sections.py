@@ -39,6 +39,7 @@ from bayesbias.studies.common import (
     not_converged,
     number_of,
     sentence,
+    several_differences,
 )
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
@@ -209,12 +210,8 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
             others = frame[frame["level"] == "others"]
             details = [*said, *details]
             said = [compared(others[others["contrast"] == name], groups) for name in chosen]
-    n = between["name"].nunique()
-    if n > 1:
-        notes.append(
-            f"{n} pairs of groups are compared on each set. Intervals are not corrected for this "
-            "number: some may exclude zero by chance."
-        )
+    what = "pairs of groups are compared on each set"
+    notes += several_differences(between["name"].nunique(), what)
     warnings = [*data_warnings(fit), *prior_warning(fit)]
     warnings += frequency_warnings(fit, view)
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)

@@ -19,6 +19,7 @@ from bayesbias.studies.common import (
     not_converged,
     number_of,
     p_text,
+    several_differences,
 )
 from bayesbias.studies.responses.fitting import ResponsesResult
 
@@ -110,15 +111,20 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         several = len(result.responses.models) > 1
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
         title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
-        labels = (Column("label", ""),) if overall(result, view)["label"].any() else ()
-        new = result.estimands["population"]
+        title = f"{title} in {scale} (ROPE ±{result.rope:g})"
+        first, new = overall(result, view), result.estimands["population"]
+        labels = [Column("holds_for", "for")]
+        if labelled := first["label"].any():
+            one = first["estimand"].eq("population").all()
+            title += f", for {new}" if one else f"; new: {new}, these: the listed ones"
+            labels = [Column("label", ""), *([] if one else labels)]
         out += [
             Section(
                 "result",
-                f"{title} in {scale} (ROPE ±{result.rope:g})",
-                lambda: overall(result, view),
-                (*labels, Column("holds_for", "for"), MEAN, HPDI, BELOW, IN_ROPE),
-                note=f"new: {new}. these: the listed ones. --detail has all." if labels else "",
+                title,
+                lambda: first,
+                (*labels, MEAN, HPDI, BELOW, IN_ROPE),
+                note="--detail has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
                 else None,
@@ -216,14 +222,20 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     frame = frame[frame["scale"] != "log_odds"]
     new = result.estimands["population"]
     models = list(dict.fromkeys(frame["model"]))
+    pairs = frame[~frame["contrast"].str.endswith(" - others")]
+    if len(pairs.groupby(["contrast", "model"])) > MOST_SAID and len(table.groups) > 1:
+        pairs = pairs[pairs["model"].isin(table.models)]  # not between models
     named = [
         ([contrast] if len(models) < 2 else [model, contrast], rows.set_index("estimand"))
-        for contrast, own in frame.groupby("contrast", sort=False)
+        for contrast, own in pairs.groupby("contrast", sort=False)
         for model, rows in own.groupby("model", sort=False)
     ]
-    said = [f"{_in_words(names, rows, new)}." for names, rows in named[:MOST_SAID]]
+    what = "groups" if len(table.groups) > 1 else "models"
     if len(named) > MOST_SAID:
-        said.append(f"{len(named) - MOST_SAID} more: see the table.")
+        said = [_largest(named, f"differences between {what}", new)]
+    else:
+        said = [f"{_in_words(names, rows, new)}." for names, rows in named]
+    notes += several_differences(pairs["contrast"].nunique(), f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
     if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":
@@ -244,6 +256,16 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     if result.kind == "choice" and table.outcome != "outcome":
         said.insert(0, f"Probability of {table.outcome}:")
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: of_data[1:])
+
+
+def _largest(named: list[tuple[list[str], pd.DataFrame]], what: str, new: str) -> str:
+    """Say of many differences how many exclude 0, and which are the largest of these."""
+    rows = pd.DataFrame([own.loc["population"].rename(": ".join(of)) for of, own in named])
+    decided = rows[rows["verdict"].str.startswith(("below", "above"))]
+    largest = decided.sort_values("mean", key=abs, ascending=False)[:MOST_SAID]
+    said = f"{len(decided)} of {len(rows)} {what} exclude 0 for {new}."
+    each = (f"{name} {row['mean']:+.3f} {interval(row)}" for name, row in largest.iterrows())
+    return f"{said} Largest: {join_words(each)}." if len(largest) else said
 
 
 def _lost(groups: dict[str, dict[str, int]]) -> list[str]:

@@ -5,6 +5,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 """
 
 import itertools
+import os
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.files import guarded
 from bayesbias.core.formatting import join_words, some
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -137,8 +139,8 @@ def responses_table(
 
     Parameters
     ----------
-    frame : DataFrame or mapping of columns
-        One row an answer.
+    frame : DataFrame, mapping of columns, or path
+        One row an answer. A file is read as `load_responses` reads it.
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
         count as 1 and 0, and so do texts such as *Yes, I would.*
@@ -172,12 +174,17 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
-    raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     asked = {
         "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
+    if isinstance(frame, str | os.PathLike):
+        from bayesbias.studies.responses.readers import load_responses
+
+        return load_responses(frame, columns=given)
+    with guarded("frame", "a data frame, columns of one length, or a path"):
+        raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     for ours, theirs in given.items():
         if theirs not in raw.columns:
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
