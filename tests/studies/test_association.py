@@ -135,6 +135,23 @@ def test_contrasts_have_the_names_of_the_list(fit):
     assert max(map(len, wide.splitlines())) <= 80
 
 
+def test_a_set_that_is_closer_to_both_classes_is_said_to_be(fit):
+    lists = {
+        "women": ("woman girl mother aunt wife", "home parents children family wedding"),
+        "men": ("man boy father uncle husband", "executive salary office business career"),
+    }
+    listed = {
+        name: {"protected": words.split(), "attributes": of.split()}
+        for name, (words, of) in lists.items()
+    }
+    found = bb.fit(bb.distance_table("minilm-static", bb.load_wordlist(listed)), **QUICK)
+    rows = found.contrasts(level="class", estimand="population").set_index("name")
+    assert rows.loc["women", "hpdi_high"] < 0 < rows.loc["men", "hpdi_low"]
+    said = bb.interpret(found).headline
+    assert "both classes are closer to the attributes of women than" in said
+    assert "both classes" not in bb.interpret(fit).headline
+
+
 QUERY = {
     "target_sets": [["math", "algebra", "geometry"], ["poetry", "art", "dance"]],
     "target_sets_names": ["Science", "Arts"],

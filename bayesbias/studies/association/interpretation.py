@@ -112,7 +112,13 @@ def _headline(fit: BiasFit, view: View) -> str:
     else:
         said = f"{verdict[0].upper()}{verdict[1:]}."
     near, far = sides(rows_of(fit, view, "class"))
-    if near and far:
+    owned = _owned(fit) if row.contrast == "associated - different" else {}
+    if near and far and len(owned) == 2:
+        a, b = ("", "") if own_names(fit) else ("the attributes of ", "those of ")
+        said += (
+            f" Words of both classes are closer to {a}{owned[near[0]]} than to {b}{owned[far[0]]}."
+        )
+    elif near and far:
         said += (
             f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
         )
