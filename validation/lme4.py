@@ -17,7 +17,7 @@ from scipy import optimize, sparse
 
 import bayesbias as bb
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import Linear, Projected
+from bayesbias.inference.linear import Linear, Rotated
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -61,7 +61,7 @@ def ours(reduced: Collapsed, theta: np.ndarray) -> dict[str, float]:
     n = len(connections)
     means = Linear(np.zeros(n), {"connection_mean": sparse.csr_array(np.eye(n))})
     # The factor changes no mean.
-    mean, variance = Projected.of(reduced, means).moments(reduced, theta[None])
+    mean, variance = Rotated.of(reduced, means).moments(reduced, theta[None])
     out = {"criterion": criterion, "factor": factor}
     for name, m, v in zip(connections, mean[0], variance[0], strict=True):
         out |= {f"mean.{name}": float(m), f"error.{name}": float(np.sqrt(v))}

@@ -34,12 +34,12 @@ from bayesbias.inference.kernel import (
     _DOUBLES,
     _callback,
     compiled,
-    logs_of_scores,
+    logs_of_coordinates,
     packed,
     prior_shape,
 )
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
-from bayesbias.inference.sampling import AT_MODE, LONG_RUN, labelled, nuts, thinned
+from bayesbias.inference.sampling import AT_MODE, LONG_RUN, nuts, parameter_dataset, thinned
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ COUNTS_TARGET_ACCEPT, COUNTS_TARGET_OF_FEW = 0.95, 0.97
 _MANY = 200  # effects
 COUNTS_TARGET_AGAIN = 0.995  # where a step diverged or chains mixed slowly
 _LONGER = 2  # times as many draws, of which each second is kept
-_LEAST, _LEAST_SCORED, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
+_LEAST, _LEAST_MODE, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
 _WHOLE = (0, 1, 2, 3, 4)
 
@@ -192,9 +192,8 @@ def _pairs_of(design: Design, own: str) -> tuple[tuple[str, str, np.ndarray], ..
             found.append((groups, shared, within, both[1].reshape(-1, groups)))
     out: list[tuple[str, str, np.ndarray]] = []
     taken: set[str] = set()
-    for _, shared, within, children in sorted(
-        found, key=lambda each: each[0]
-    ):  # few: their mean varies most
+    # Few groups come first: their mean varies most.
+    for _, shared, within, children in sorted(found, key=lambda each: each[0]):
         if not taken & {shared, within}:
             out.append((shared, within, children))
             taken |= {shared, within}
@@ -226,9 +225,8 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         squares = scale**2 * (center**2 + np.diag(inverse))
         spread = left**2 + own**2 * (1 - own**2 / v)
         new = sd.copy()
-        for k in range(
-            sizes
-        ):  # effects with two scales come after: of them the second is known by then
+        # The second scale of effects with two is that of the round before.
+        for k in range(sizes):
             mine, its, two = layout.scale_of == k, layout.row_scale == k, layout.second_of >= 0
             total, count = squares[mine].sum() + spread[its].sum(), mine.sum() + its.sum()
             total -= (layout.share * sd[layout.second_of] ** 2)[mine & two].sum()
@@ -238,7 +236,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     known = np.where(layout.scale_of < 0, 0.0, np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2)
     return {
         "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * own**2),
-        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_SCORED)), "known": known, "row_known": w,
+        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "known": known, "row_known": w,
         "wider": 0.5 * np.log1p(known * scale**2), "row_wider": 0.5 * np.log1p(w * own**2),
     }  # fmt: skip
 
@@ -336,7 +334,7 @@ def _sampled(
         values[layout.own] = kept[..., start:][..., np.argsort(design.index[layout.own])]
     for name in spec.location_parameters():
         values[name] = values[name] + float(spec.parameters[name].args["mu"])
-    posterior = labelled(design, values, len(kept))
+    posterior = parameter_dataset(design, values, len(kept))
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
 
 
@@ -364,7 +362,7 @@ def _density(
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
-    value = logs_of_scores(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
+    value = logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
         return -math.inf
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)

@@ -1,7 +1,4 @@
-"""What a fit predicts: predictive draws, left-out pairs (PSIS-LOO), and models compared by them.
-
-What is taken from ArviZ.
-"""
+"""Predictive draws, left-out pairs (PSIS-LOO, by ArviZ), and models compared by them."""
 
 from __future__ import annotations
 
@@ -65,9 +62,7 @@ def replicated(fit: BiasFit, most: int) -> np.ndarray:
 
 
 def misfit(fit: BiasFit) -> dict[str, float]:
-    """Return the posterior predictive check.
-
-    The share of rows that would have to move for the data to look like replicated data.
+    """Return the share of rows that would have to move for the data to look like replicated data.
 
     Rows of each group of the results are counted between the deciles of the replicated rows. The
     share is the total variation distance from the replicated counts, minus what is usual for a
@@ -139,7 +134,7 @@ def loo(fit: BiasFit) -> Any:
             whole = fit if "log_likelihood" in fit.sampled.children else with_pointwise(fit)
             return arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
 
-        return fit.once("loo", made)
+        return fit.cached("loo", made)
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
@@ -205,9 +200,9 @@ def answers_by_model(
     models: Sequence[str | os.PathLike[str] | ModelSpec] = MODELS_COMPARED,
     prob: float = PROB,
 ) -> pd.DataFrame:
-    """Fit other models to the rows of a fit, and return what each answers to the main question.
+    """Fit other models to the rows of a fit, and return the first contrast of each.
 
-    See `WHAT_LOO_MISSES`.
+    `WHAT_LOO_MISSES` says how to read it.
 
     Parameters
     ----------
@@ -254,21 +249,21 @@ def answers_by_model(
         if spec.sha256 == fit.spec.sha256:
             continue
         if (spec.outcome, spec.results.group) != (fit.spec.outcome, fit.spec.results.group):
-            of, ours = (f"{own.outcome} by {own.results.group}" for own in (spec, fit.spec))
+            of, ours = (f"{each.outcome} by {each.results.group}" for each in (spec, fit.spec))
             raise InputError(f"expected a model of {ours}, got one of {of}", where=spec.label)
         # Beside a model file that was made from it and kept its name.
         name = f"{spec.name} (shipped)" if spec.name in fits else spec.name
         fits[name] = fit_model(fit.table, spec, progress=False, **settings)
-    found = {name: loo(own) for name, own in fits.items()}
+    found = {name: loo(each) for name, each in fits.items()}
     best = max(found, key=lambda name: found[name].elpd)
     compared = compare_models(fits)["dse"] if len(fits) > 1 else {best: 0.0}
     parts = []
-    for name, own in fits.items():
-        frame = own.contrasts(prob, estimand="population").drop(columns="estimand")
+    for name, each in fits.items():
+        frame = each.contrasts(prob, estimand="population").drop(columns="estimand")
         frame = frame[frame["level"].isin(["overall", "class"])]
         frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
         listed = [
-            level for level, of in own.spec.results.levels.items() if "protected_word" in of.held
+            level for level, of in each.spec.results.levels.items() if "protected_word" in of.held
         ]
         frame.insert(3, "words", np.where(frame["level"].isin(listed), "listed", "new"))
         frame.insert(0, "model", name)
@@ -279,7 +274,7 @@ def answers_by_model(
                 elpd_diff=float(about.elpd - found[best].elpd),
                 se_diff=float(compared[name]),
                 high_pareto_k=int((about.pareto_k.to_numpy() > about.good_k).sum()),
-                converged=own.diagnostics()["ok"],
+                converged=each.diagnostics()["ok"],
             )
         )
     return pd.concat(parts, ignore_index=True)

@@ -1,8 +1,6 @@
-r"""Whether draws can be believed.
+r"""Convergence: R-hat and effective draws of many quantities at once, and their limits.
 
-R-hat and effective draws of many quantities at once, and their limits.
-
-Rank-normalised split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson,
+Rank-normalized split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson,
 Carpenter & Bürkner (2021, *Bayesian Analysis* 16:667-718): chains are cut in halves, and draws
 replaced by normal scores of their ranks over all halves, :math:`\Phi^{-1}((r - 3/8) / (S + 1/4))`;
 R-hat is the larger one of those scores and of the scores of distances from the median; effective
@@ -39,8 +37,8 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     r_hat, ess : ndarray, shape (n,)
-        NaN where a draw is NaN, of fewer than four draws a chain, and R-hat also of one chain or of
-        draws that are all the same.
+        NaN if a draw is NaN or chains have fewer than four draws; R-hat also if there is one chain,
+        or all draws are equal.
     """
     chains, length, n = draws.shape
     r_hat, ess = np.full(n, np.nan), np.full(n, np.nan)
@@ -52,24 +50,21 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Chains cut in two, shape (n, 2 chains, half); the middle of an odd number is left out.
         cut = np.concatenate([draws[:, :half, part], draws[:, -half:, part]])
         halves = np.ascontiguousarray(cut.transpose(2, 0, 1), dtype=float)
-        known = ~np.isnan(draws[..., part]).any(axis=(0, 1))
+        finite = ~np.isnan(draws[..., part]).any(axis=(0, 1))
         scores = _normal_scores(halves)
-        ess[part] = np.where(known, _effective(scores), np.nan)
+        ess[part] = np.where(finite, _effective(scores), np.nan)
         if chains > 1:
             flat = halves.reshape(len(halves), -1)
             folded = np.abs(halves - np.median(flat, axis=1)[:, None, None])
             bulk, tail = _r_hat(scores), _r_hat(_normal_scores(folded))
             # Draws of two values, whose distances from the median are all the same, have no R-hat
             # of the tail.
-            r_hat[part] = np.where(known, np.where(tail > bulk, tail, bulk), np.nan)
+            r_hat[part] = np.where(finite, np.where(tail > bulk, tail, bulk), np.nan)
     return r_hat, ess
 
 
 def _normal_scores(halves: np.ndarray) -> np.ndarray:
-    """Return normal scores of the ranks of each quantity.
-
-    What is equal has the mean of its ranks.
-    """
+    """Return normal scores of the ranks of each quantity, equal draws with their mean rank."""
     from scipy.special import ndtri
 
     flat = halves.reshape(len(halves), -1)
@@ -115,42 +110,41 @@ def _effective(halves: np.ndarray) -> np.ndarray:
 
 
 def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
-    """Say whether a sampler can be believed, by some parameters.
-
-    The answer of `BiasFit.diagnostics`.
+    """Return what `BiasFit.diagnostics` says of some parameters.
 
     Parameters
     ----------
     idata : DataTree
     names : sequence of str
-        Of the parameters.
+        The parameters.
     independent : bool
-        Whether draws are independent by construction, as those of the quick engine, which its
-        Pareto k vouches for. Then R-hat says nothing of convergence, and the largest of hundreds
-        passes its limit by chance where draws are few.
+        Whether draws are independent by construction, as those of the quick engine, whose Pareto k
+        is the check. R-hat then says nothing, and the largest of hundreds passes its limit by
+        chance where draws are few.
     """
     posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
     chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
-    found = {}
+    r_hats, ess = {}, {}
     for name in names:
         values = posterior[name].transpose("chain", "draw", ...).to_numpy()
-        found[name] = r_hat_and_ess(values.reshape(chains, per_chain, -1))
-    # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
-    still = [name for name, (r_hat, _) in found.items() if np.isnan(r_hat).any()]
-    max_r_hat, worst = max((np.nanmax(r, initial=0.0), name) for name, (r, _) in found.items())
-    min_ess, least = min((np.nanmin(e, initial=np.inf), name) for name, (_, e) in found.items())
+        r_hats[name], ess[name] = r_hat_and_ess(values.reshape(chains, per_chain, -1))
+    # An entry without an R-hat (NaN) is reported as one that does not move.
+    still = [name for name in names if np.isnan(r_hats[name]).any()]
+    max_r_hat, worst = max((np.nanmax(r_hats[name], initial=0.0), name) for name in names)
+    min_ess, least = min((np.nanmin(ess[name], initial=np.inf), name) for name in names)
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
-    known, enough = chains > 1 and per_chain >= _LEAST_DRAWS, MIN_ESS_PER_CHAIN * chains
+    has_r_hat = chains > 1 and per_chain >= _LEAST_DRAWS
+    enough = MIN_ESS_PER_CHAIN * chains
     problems = []
     if divergences:
         times = number_of(divergences, "divergent transition")
         problems.append(f"{times}; take more tuning steps, or a tighter prior on the SDs")
-    if not known:
+    if not has_r_hat:
         least_of_all = f"R-hat needs at least two chains of {_LEAST_DRAWS} draws"
         problems.append(f"{least_of_all}, and here are {chains} of {per_chain}; take more draws")
     elif still:
         problems.append(f"some entries of {', '.join(still)} have the same value in every draw")
-    if known and max_r_hat >= MAX_R_HAT and not independent:
+    if has_r_hat and max_r_hat >= MAX_R_HAT and not independent:
         limit = f"it should be below {MAX_R_HAT}"
         problems.append(f"R-hat reaches {max_r_hat:.4f} in {worst} ({limit}); take more draws")
     if min_ess < enough:
@@ -160,7 +154,7 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         )
     return {
         "divergences": divergences,
-        "max_r_hat": float(max_r_hat) if known and np.isfinite(max_r_hat) else None,
+        "max_r_hat": float(max_r_hat) if has_r_hat and np.isfinite(max_r_hat) else None,
         "min_ess_bulk": float(min_ess) if np.isfinite(min_ess) else None,
         "ok": not problems,
         "problems": problems,

@@ -110,15 +110,15 @@ def difference(
     frames = [result.contrasts(prob, rope, **asked) for result in (a, b)]
     draws = [result.table_draws("contrasts", **asked) for result in (a, b)]
     labels = [str(name) for name in draws[0].coords if name in draws[1].coords]
-    keys = [estimates.keys_of_rows(own, *labels) for own in draws]
+    keys = [estimates.keys_of_rows(each, *labels) for each in draws]
     places = {key: place for place, key in enumerate(keys[1])}
     common = [(place, places[key]) for place, key in enumerate(keys[0]) if key in places]
     if not common:
         raise InputError("a, b: expected contrasts in common, got none", found=str(keys[0][0]))
-    chains, length = (min(own.sizes[name] for own in draws) for name in ("chain", "draw"))
+    chains, length = (min(each.sizes[name] for each in draws) for name in ("chain", "draw"))
     one, other = (
-        own.isel(chain=slice(chains), draw=slice(length), row=list(rows)).to_numpy()
-        for own, rows in zip(draws, zip(*common, strict=True), strict=True)
+        each.isel(chain=slice(chains), draw=slice(length), row=list(rows)).to_numpy()
+        for each, rows in zip(draws, zip(*common, strict=True), strict=True)
     )
     if np.any((np.ptp(one, axis=(0, 1)) > 0) & (one == other).all(axis=(0, 1))):
         raise InputError(
@@ -127,7 +127,7 @@ def difference(
         )
     rows = draws[0].isel(row=[place for place, _ in common])
     kept = {name: rows[name].to_numpy().tolist() for name in labels}
-    apart = estimates.labelled_draws(one - other, kept)
+    apart = estimates.labeled_draws(one - other, kept)
     table = estimates.estimates(apart, prob, rope)
     # Means and SDs of fits are known more exactly than their draws say.
     first, second = (

@@ -1,22 +1,22 @@
-"""What a posterior is asked.
+"""Estimands, levels and contrasts, as quantities that are linear in the effects of a model.
 
-Estimands, levels and contrasts, as quantities that are linear in the effects of a model.
+`asked_quantities` makes the `Quantities` of an estimand: each is a weighted sum of effects.
 
 ``population``
-    The mean over new words and attributes like the listed ones: random effects that are not held
-    are at the mean of their population. Overall nothing is held. What each level holds, the model
-    says (`Level.held`).
+    The mean over new words and attributes like the listed ones. An effect is kept if all its
+    dimensions are held; any other random effect is replaced by the mean of its population. Overall
+    nothing is held, and a level holds what the model says (`Level.held`).
 ``listed_words``
-    Every effect is that of the listed words, averaged over the pairs of the table. The listed
-    distances are known, so that the value is the observed one. Only the interval is the model's:
-    words are partially pooled, so that the observed value of a word may lie outside its interval.
+    The mean over the pairs of the table, with all their effects. It is known: the value is the
+    observed one. Only the interval is the model's: words are partially pooled, so that the observed
+    value of a word may lie outside its interval.
 ``one_new_word``, ``one_new_pair``
-    What a single new protected word, on average over new attributes, or a single new pair may show:
-    predictive intervals, overall and by class.
+    The value of a single new protected word, on average over new attributes, or of a single new
+    pair: predictive intervals, overall and by class.
 
 Means are over pairs: where classes have unequal numbers of attributes, a word counts in each
-connection as often as it has pairs there. Effects whose spread is a number, not a parameter (the
-shifts of the additive model), have no population and are averaged over the listed words under each
+connection as often as it has pairs there. Effects whose SD is a number, not a parameter (the shifts
+of the additive model), have no population and are averaged over the listed words under each
 estimand.
 """
 
@@ -51,10 +51,7 @@ type Key = tuple[str, str, str]
 
 
 def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantities:
-    """Return the means, or their contrasts, of an estimand at all levels.
-
-    Labels of a group other than connections are contrasted in the order in which they are shown.
-    """
+    """Return the means of an estimand, or their contrasts, at all levels of a model."""
     results, new = design.spec.results, estimand in PREDICTIVE
     labels = design.shown.get(results.group, [])
     pairs: Sequence[tuple[str, str]] = CONTRASTS
@@ -72,16 +69,16 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
     if level := results.between:
         # New words are compared in pairs only.
         between = between_cells(design.shown[results.levels[level].by], labels, pairs, not new)
-        for key, own in between.items():
-            cells[key] = {(level, *cell): weight for cell, weight in own.items()}
+        for key, weighted in between.items():
+            cells[key] = {(level, *cell): weight for cell, weight in weighted.items()}
     # Means that are mixtures, such as those of a new word of any class, are not contrasted.
     number = np.bincount(means.quantity, minlength=len(means.keys))
     at = {means.keys[k]: part for part, k in enumerate(means.quantity) if number[k] == 1}
-    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
-    sums = [{at[cell]: weight for cell, weight in own.items()} for own in cells.values()]
+    cells = {key: weighted for key, weighted in cells.items() if set(weighted) <= set(at)}
+    sums = [{at[cell]: weight for cell, weight in each.items()} for each in cells.values()]
     weights = weights_of(sums, len(means.quantity))
-    known = None if means.known is None else weights @ means.known
-    out = Quantities.plain(list(cells), means.linear.combined(weights), known)
+    observed = None if means.observed is None else weights @ means.observed
+    out = Quantities.plain(list(cells), means.linear.combined(weights), observed)
     if not new:
         return out
     first = new_quantities(design, estimand, pairs)
@@ -105,8 +102,7 @@ def mean_quantities(design: Design, estimand: str) -> Quantities:
         parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
         observed.append(np.bincount(cell, design.y) / counts)
     seen = estimand == "listed_words" and design.trials is None  # counts are no log odds
-    known = np.concatenate(observed) if seen else None
-    return Quantities.plain(keys, joined(parts), known)
+    return Quantities.plain(keys, joined(parts), np.concatenate(observed) if seen else None)
 
 
 def between_cells(
@@ -115,10 +111,10 @@ def between_cells(
     pairs: Sequence[tuple[str, str]],
     others: bool = True,
 ) -> dict[tuple[str, str, str], dict[tuple[str, str], float]]:
-    """Return differences between names, of contrasts and labels, as weights of means.
+    """Return the weights of means in differences between names, for each contrast and label.
 
-    Names are compared in pairs and, where there are more than two, each with the mean of the
-    others, which all weigh the same.
+    Names are compared in pairs. If there are more than two, each is also compared with the mean of
+    the others, with equal weights.
 
     Examples
     --------
@@ -141,11 +137,9 @@ def between_cells(
 
 
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
-    """Return the two labels whose contrast is called ``a - b``.
+    """Return the labels that a contrast is named after: two if it is called ``a - b``, else one.
 
     A label may contain such a dash itself.
-
-    A difference on one label is called as that label.
 
     Examples
     --------
@@ -190,18 +184,18 @@ def levels_of(design: Design, estimand: str) -> dict[str, tuple[list[str], np.nd
 
 
 def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarray) -> Linear:
-    """Return the average of the mean over the pairs of each group.
+    """Return the mean outcome of each group of rows, as a linear quantity.
 
     Parameters
     ----------
     design : Design
     held : set of str
-        Dimensions whose effects are kept; a random effect over any other is averaged away, to what
-        it is centered on.
+        Dimensions whose effects are kept. A random effect over any other dimension is replaced by
+        what it is centered on.
     group : ndarray of int, shape (n_pairs,)
-        The group of each row of the table, or -1.
+        The group of each row, or -1.
     counts : ndarray of int, shape (groups,)
-        How many rows each has.
+        How many rows each group has.
     """
     from scipy import sparse
 
@@ -212,8 +206,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
         name, idx = term, design.index[term]
         lever = design.lever(term)
         each = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
-        # An effect is known only where all that it was sampled over is held: the effect of a class
-        # on a listed attribute says nothing of the class and a new attribute.
+        # An effect is kept only if all its dimensions are held: the effect of a class on a listed
+        # attribute says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
@@ -222,17 +216,15 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
                 break
             name, idx = mu, design.parent[name, "mu"][idx]
         else:
-            mine = np.flatnonzero(group >= 0)
-            at = (group[mine], idx[mine])
-            own = sparse.csr_array((each[mine], at), shape=(len(counts), design.size(name)))
-            weights[name] = weights[name] + own if name in weights else own
+            rows = np.flatnonzero(group >= 0)
+            at = (group[rows], idx[rows])
+            added = sparse.csr_array((each[rows], at), shape=(len(counts), design.size(name)))
+            weights[name] = weights[name] + added if name in weights else added
     return Linear(constant, weights)
 
 
 def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the combinations of codes that occur, shape (k, m), in rising order.
-
-    Also that of each of the n rows.
+    """Return the k combinations of m codes that occur, shape (m, k), and that of each row.
 
     Examples
     --------
@@ -251,19 +243,19 @@ def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 def new_quantities(
     design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | None = None
 ) -> Quantities:
-    """Return what a single new word, or a single new pair, shows.
+    """Return the means, or contrasts, of a single new word or a single new pair.
 
-    A new word is of one of the classes, each as likely as it has words in the table; a new
-    attribute is of one of the lists that make its connection with that class, each as likely as it
-    has attributes. A contrast is that of one new word, on average over new attributes
-    (``one_new_word``) or with one new attribute on either side (``one_new_pair``).
+    The class of a new word is drawn in proportion to the words that classes have in the table. The
+    set of a new attribute is drawn, among those that make its connection with that class, in
+    proportion to their attributes. A contrast is that of one new word, on average over new
+    attributes (``one_new_word``) or with one new attribute on either side (``one_new_pair``).
 
     Parameters
     ----------
     design : Design
     estimand : {"one_new_word", "one_new_pair"}
     pairs : sequence of (str, str), optional
-        The connections to contrast; by default none, and they are means per connection.
+        The connections to contrast; by default means per connection are returned.
 
     Returns
     -------
@@ -273,7 +265,7 @@ def new_quantities(
     Raises
     ------
     FitError
-        Where the model is not about pairs of words, or a new pair would have noise that is not
+        If the model is not about pairs of words, or a new pair would have noise that is not
         normal.
     """
     spec, single = design.spec, estimand == "one_new_pair"
@@ -284,14 +276,15 @@ def new_quantities(
     connections, connection = design.labels(spec.results.group)
     word, attribute = design.labels(_WORD)[1], design.labels(_ATTRIBUTE)[1]
     used = sorted(spec.label_columns())
-    kinds = [c for c in used if c != _WORD and determined(word, design.codes[c]) is not None]
-    lists = [
+    # Columns that a word has a label of, such as its class; and an attribute, such as its set.
+    of_word = [c for c in used if c != _WORD and determined(word, design.codes[c]) is not None]
+    of_attribute = [
         c for c in used if c != _ATTRIBUTE and determined(attribute, design.codes[c]) is not None
     ]
     one = np.zeros(len(design.y), dtype=np.int64)
-    kind, which_list = (
+    kind, attribute_kind = (
         combinations([one, *(design.labels(column)[1] for column in columns)])[1]
-        for columns in (kinds, lists if single else [])
+        for columns in (of_word, of_attribute if single else [])
     )
     keys: list[tuple[str, str, str]] = []
     tables: list[Linear] = []
@@ -302,20 +295,20 @@ def new_quantities(
             level != "overall" and spec.results.levels[level].by == _WORD
         ):
             continue
-        known = (held - {_WORD}) | set(spec.results.fixed) | set(kinds)
-        cells, group = combinations([codes, kind, connection, which_list])
+        kept = (held - {_WORD}) | set(spec.results.fixed) | set(of_word)
+        cells, group = combinations([codes, kind, connection, attribute_kind])
         counts = np.bincount(group)
         linear = _with_new(
-            design, averaged(design, known, group, counts), known, group, counts, single, kind
+            design, averaged(design, kept, group, counts), kept, group, counts, single, kind
         )
         mixed: list[dict[int, float]] = []
         asked = [(name,) for name in connections] if pairs is None else pairs
         for code, label in enumerate(labels):
-            for sides in (own for own in asked if set(own) <= set(connections)):
+            for sides in (names for names in asked if set(names) <= set(connections)):
                 at = [connections.index(side) for side in sides]
                 parts = _parts(cells, group, (word, attribute), code, at)
                 if parts:
-                    mixed += [dict(zip(own, (1.0, -1.0), strict=False)) for own, _ in parts]
+                    mixed += [dict(zip(places, (1.0, -1.0), strict=False)) for places, _ in parts]
                     quantity += [len(keys)] * len(parts)
                     weight += [share for _, share in parts]
                     keys.append((level, label, " - ".join(sides)))
@@ -330,21 +323,25 @@ def _parts(
     code: int,
     sides: Sequence[int],
 ) -> list[tuple[tuple[int, ...], float]]:
-    """Return the combinations of cells that a quantity is a mixture of, with their weights."""
+    """Return the combinations of cells that a quantity is a mixture of, with their weights.
+
+    A combination has one cell for each side, of one kind of words. It weighs as many words as there
+    are of that kind, times the share of its cells' attributes on each side.
+    """
     word, attribute = units
     out = []
     for kind in np.unique(cells[1]):
-        own = [
+        of_sides = [
             np.flatnonzero((cells[0] == code) & (cells[1] == kind) & (cells[2] == side)).tolist()
             for side in sides
         ]
-        if not all(own):
+        if not all(of_sides):
             continue
-        words = len(np.unique(word[np.isin(group, own[0])]))
-        breadth = [[len(np.unique(attribute[group == cell])) for cell in side] for side in own]
-        for places in itertools.product(*(range(len(side)) for side in own)):
-            share = np.prod([breadth[s][p] / sum(breadth[s]) for s, p in enumerate(places)])
-            out.append((tuple(own[s][p] for s, p in enumerate(places)), words * float(share)))
+        words = len(np.unique(word[np.isin(group, of_sides[0])]))
+        counts = [[len(np.unique(attribute[group == cell])) for cell in side] for side in of_sides]
+        for places in itertools.product(*(range(len(side)) for side in of_sides)):
+            share = np.prod([counts[s][p] / sum(counts[s]) for s, p in enumerate(places)])
+            out.append((tuple(of_sides[s][p] for s, p in enumerate(places)), words * float(share)))
     total = sum(share for _, share in out)
     return [(combination, share / total) for combination, share in out]
 
@@ -352,7 +349,7 @@ def _parts(
 def _with_new(
     design: Design,
     linear: Linear,
-    known: set[str],
+    kept: set[str],
     group: np.ndarray,
     counts: np.ndarray,
     single: bool,
@@ -360,34 +357,35 @@ def _with_new(
 ) -> Linear:
     """Add the effects of a new word and, for a single pair, of its attribute and its noise.
 
-    Slopes weigh by the covariate of a row. Variances of what each quantity has for itself are averaged.
+    The new effects replace those that `averaged` did not keep. Variances of effects apart are
+    averaged over the rows of a group.
     """
     spec = design.spec
     shared: list[Fresh] = []
     apart: list[Fresh] = []
 
-    def fresh(spread: str | float, codes: Sequence[np.ndarray], lever: np.ndarray | float) -> Fresh:
+    def fresh(sd: str | float, codes: Sequence[np.ndarray], lever: np.ndarray | float) -> Fresh:
         cells, cell = combinations(codes)
         weights = np.zeros((len(counts), cells.shape[1]))
         np.add.at(weights, (group, cell), lever / counts[group])
-        return Fresh(spread, cells[0], weights)
+        return Fresh(sd, cells[0], weights)
 
     for name in spec.location_parameters():
         parameter = spec.parameters[name]
-        if not spec.is_random(name) or set(parameter.dims) <= known:
+        if not spec.is_random(name) or set(parameter.dims) <= kept:
             continue
         new = set(parameter.dims) & set(spec.units)
         if new != {_WORD} and not single:
             continue  # averaged over new attributes
-        # The entry less what is new of it: two rows of one new word share an effect where all else
-        # is the same. Words of two kinds are two words.
+        # Rows of one new word share an effect if they agree in all dimensions but the units. Words
+        # of two kinds are two words.
         at = zip(
             parameter.dims, np.unravel_index(design.index[name], design.shape(name)), strict=True
         )
         rest = [codes for dim, codes in at if dim not in spec.units]
         codes = [design.parent[name, "sigma"][design.index[name]], *rest, kind]
-        own = design.lever(name)
-        lever = 1.0 if own is None else own
+        lever: Any = design.lever(name)
+        lever = 1.0 if lever is None else lever
         if new == {_WORD}:
             shared.append(fresh(str(parameter.args["sigma"]), codes, lever))
         else:
@@ -406,7 +404,7 @@ _OF_LEVEL = {
 
 
 def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "population") -> str:
-    """Say, in a few words, what the answers at a level hold for.
+    """Say in a few words which words the answers at a level hold for.
 
     Parameters
     ----------
@@ -436,11 +434,11 @@ def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "populati
     """
     if estimand != "population":
         return estimand.replace("_", " ")
-    scatter = words_scatter(spec)
+    random = has_word_effects(spec)
     if level in ("overall", *BETWEEN):
-        return "new words" if scatter else "the listed words"
+        return "new words" if random else "the listed words"
     about = spec.results.levels[level]
-    if not scatter:
+    if not random:
         return "the listed attributes" if about.by == "protected_word" else "its listed words"
     if "protected_word" in about.held:
         return (
@@ -449,11 +447,8 @@ def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "populati
     return _OF_LEVEL.get(about.by, "new words")
 
 
-def words_scatter(spec: ModelSpec) -> bool:
-    """Say whether a model has a spread of words, or whatever else its rows are of.
-
-    Without it nothing is said of new ones.
-    """
+def has_word_effects(spec: ModelSpec) -> bool:
+    """Say whether a model has random effects of words (or other units), and so new words."""
     return any(
         spec.is_random(name) and set(spec.parameters[name].dims) & set(spec.units)
         for name in spec.location_parameters()
@@ -461,13 +456,10 @@ def words_scatter(spec: ModelSpec) -> bool:
 
 
 def same_for_all_words(spec: ModelSpec) -> bool:
-    """Say whether a model forces one difference between connections on all classes.
+    """Say whether a model has one difference between connections for all classes and words.
 
-    And on all words.
-
-    So it is where no term of the mean has a protected word or class together with the connection or
-    the list of stereotypes, and none is about the list alone: a word then shifts all its distances
-    alike.
+    It has if no term of the mean has a protected word or class together with the connection or the
+    attribute set, and none is about the set alone: a word then shifts all its distances alike.
 
     Examples
     --------
@@ -478,22 +470,16 @@ def same_for_all_words(spec: ModelSpec) -> bool:
     if spec.results.group != "connection":
         return False
     terms = [set(spec.parameters[name].dims) for name in spec.location_parameters()]
-    words, lists = {"protected_word", "protected_class"}, {"connection", "attribute_class"}
-    return not any("attribute_class" in dims or (dims & words and dims & lists) for dims in terms)
+    words, sets = {"protected_word", "protected_class"}, {"connection", "attribute_class"}
+    return not any("attribute_class" in dims or (dims & words and dims & sets) for dims in terms)
 
 
 def has_new_words(spec: ModelSpec) -> bool:
-    """Say whether a model can be asked for a single new word.
-
-    It is of words and attributes, and words scatter.
-    """
+    """Say whether a model can be asked for a single new word."""
     return about_pairs(spec) and not same_for_all_words(spec)
 
 
 def about_pairs(spec: ModelSpec) -> bool:
-    """Say whether a model is of words and attributes.
-
-    Its results are then about kinds or sets of attributes.
-    """
+    """Say whether a model is of words by attributes, with results by connection or set."""
     group = spec.results.group
     return {_WORD, _ATTRIBUTE} <= set(spec.units) and group in ("connection", "attribute_class")

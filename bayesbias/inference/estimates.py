@@ -70,23 +70,24 @@ _LEAST_EFFECTIVE = 5  # draws in a batch, on average
 
 
 class Answer(NamedTuple):
-    """Some quantities under the posterior.
+    """Quantities under the posterior, as draws and as mixtures.
 
     Attributes
     ----------
     draws : DataArray
     parameters : Mapping of str to ndarray
-        The draws of parameters that `draws` belong to, one by one: of mixtures the scales alone.
+        The draws of parameters that gave `draws`, one by one; the scales alone if there are
+        mixtures.
     mixtures : Mixtures, optional
-        The same as normal mixtures, where they are.
-    known : ndarray, optional
-        Observed values.
+        The same quantities as normal mixtures.
+    observed : ndarray, optional
+        The observed values, of quantities about the listed words.
     """
 
     draws: xr.DataArray
     parameters: Mapping[str, np.ndarray]
     mixtures: Mixtures | None = None
-    known: np.ndarray | None = None
+    observed: np.ndarray | None = None
 
 
 def estimates(
@@ -94,9 +95,9 @@ def estimates(
     prob: float,
     rope: float | None = None,
     mixtures: Mixtures | None = None,
-    known: np.ndarray | None = None,
+    observed: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Describe labeled draws, one row of the table each.
+    """Return the table of results of labeled draws, with one row for each.
 
     Parameters
     ----------
@@ -107,10 +108,9 @@ def estimates(
         Half-width of the region of practical equivalence. Without it there are no probabilities and
         no verdict.
     mixtures : Mixtures, optional
-        The same rows as normal mixtures, which mean, sd, interval and probabilities are then taken
-        from.
-    known : ndarray, shape (rows,), optional
-        Values that are known exactly, in place of the posterior means.
+        The same rows as normal mixtures, which then give mean, sd, interval and probabilities.
+    observed : ndarray, shape (rows,), optional
+        Observed values, which take the place of the posterior means.
     """
     prob = checks.probability(prob)
     if mixtures is None:
@@ -121,15 +121,15 @@ def estimates(
         frame = pd.DataFrame(describe_mixtures(mixtures, prob))
         # No `ess_bulk`: a mixture is over few of the draws, and more precise than these.
         frame = frame.assign(prob=prob, r_hat=r_hat)
-    if known is not None:
-        frame["mean"], frame["mcse_mean"] = known, 0.0
+    if observed is not None:
+        frame["mean"], frame["mcse_mean"] = observed, 0.0
     if rope is not None:
         rope = checks.positive(rope, "rope")
         ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))
         frame = frame.assign(
             rope=rope,
             **_probabilities(draws, rope, mixtures, ess),
-            verdict=[verdict(low, high, rope, own) for low, high, *own in zip(*ends, strict=True)],
+            verdict=[verdict(low, high, rope, of) for low, high, *of in zip(*ends, strict=True)],
         )
     labels = pd.DataFrame(labels_of_rows(draws), index=frame.index)
     return pd.concat([labels, frame[[name for name in COLUMNS if name in frame]]], axis=1)
@@ -159,15 +159,15 @@ def _probabilities(
 
 
 def _error_of_mean(values: np.ndarray, batches: int) -> np.ndarray:
-    """Return the error of a mean over batches, whose rows come one batch after the other."""
+    """Return the error of a mean over batches, from values of one batch after another."""
     return values.reshape(batches, -1).std(axis=0, ddof=1) / np.sqrt(batches)
 
 
 def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
-    """Describe draws of shape (chain, draw, n), one row for each of n quantities.
+    """Return mean, sd, HPDI, their Monte Carlo errors, ESS and R-hat of n quantities.
 
-    Errors of the sd and of the ends are those of batches of draws. Where draws are too few for
-    batches they are those of so many effective draws of a normal.
+    Draws have the shape (chain, draw, n). Errors of the sd and of the ends come from batches of
+    draws. If draws are too few for batches, they are those of as many effective draws of a normal.
     """
     prob = checks.probability(prob)
     flat = joined_chains(draws)
@@ -201,10 +201,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
 
 def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
-    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors.
-
-    The errors are from batches of draws.
-    """
+    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches."""
     out = mixtures.described(prob)
     chains, draws = mixtures.mean.shape[:2]
     batches = batches_of(chains, draws)
@@ -220,10 +217,7 @@ def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
 
 
 def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
-    """Return mean and HPDI of rows as columns of another table.
-
-    ``name, name_low, name_high``, and their errors.
-    """
+    """Return mean and HPDI of rows as columns ``name, name_low, name_high``, with their errors."""
     out = {}
     for end, column in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
         out[f"{name}{end}"] = frame[column]
@@ -232,19 +226,13 @@ def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
 
 
 def batches_of(chains: int, draws: int) -> int:
-    """Return into how many batches draws are cut for a Monte Carlo error.
-
-    1 where they are too few.
-    """
+    """Return how many batches draws are cut into for a Monte Carlo error; 1 if they are too few."""
     per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
     return chains * per_chain if per_chain else 1
 
 
 def end_to_mean(prob: float) -> float:
-    """Return the error of an end over that of the mean, of draws of a normal.
-
-    That of a quantile.
-    """
+    """Return the error of an interval's end, a quantile, over that of the mean, for a normal."""
     from scipy.stats import norm
 
     tail = (1 - prob) / 2
@@ -252,14 +240,11 @@ def end_to_mean(prob: float) -> float:
 
 
 def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
-    """Return the Monte Carlo error of the share of draws with a property.
-
-    Binomial, with half a draw added on either side.
-    """
+    """Return the binomial error of a share of draws, with half a draw added on either side."""
     share, ess = np.asarray(share, float), np.asarray(ess, float)
-    known = np.where(np.isnan(ess), 1.0, ess)
-    middle = (share * known + 0.5) / (known + 1)
-    return np.sqrt(middle * (1 - middle) / known)
+    n = np.where(np.isnan(ess), 1.0, ess)
+    middle = (share * n + 0.5) / (n + 1)
+    return np.sqrt(middle * (1 - middle) / n)
 
 
 def joined_chains(draws: np.ndarray) -> np.ndarray:
@@ -269,10 +254,7 @@ def joined_chains(draws: np.ndarray) -> np.ndarray:
 
 
 def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the shortest interval that holds `prob` of the draws.
-
-    Draws lie along the first axis.
-    """
+    """Return the ends of the shortest interval with `prob` of the draws along the first axis."""
     ordered = np.sort(draws, axis=0)
     # Of few draws, or next to nothing or all of them, it is still between two.
     inside = min(max(1, int(np.floor(prob * len(ordered)))), len(ordered) - 1)
@@ -281,11 +263,8 @@ def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.nd
     return low, high
 
 
-def labelled_draws(draws: np.ndarray, labels: Mapping[str, str | Sequence[str]]) -> xr.DataArray:
-    """Return draws of shape (chain, draw, row) with the labels of their rows.
-
-    A single text labels all.
-    """
+def labeled_draws(draws: np.ndarray, labels: Mapping[str, str | Sequence[str]]) -> xr.DataArray:
+    """Return draws of shape (chain, draw, row) with labels of their rows; one text labels all."""
     import xarray as xr
 
     rows = draws.shape[-1]
@@ -316,14 +295,11 @@ def joined_rows(parts: Sequence[xr.DataArray]) -> xr.DataArray:
     return xr.concat(parts, dim="row") if len(parts) > 1 else parts[0]
 
 
-def relabelled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataArray:
-    """Return the draws with other label columns.
-
-    None removes one, and new ones come first, in this order.
-    """
+def relabeled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataArray:
+    """Return the draws with the given label columns first; None removes a column."""
     kept = {name: values for name, values in labels_of_rows(draws).items() if name not in labels}
     given = {name: values for name, values in labels.items() if values is not None}
-    return labelled_draws(draws.to_numpy(), {**given, **kept})
+    return labeled_draws(draws.to_numpy(), {**given, **kept})
 
 
 def keyed_draws(
@@ -331,7 +307,7 @@ def keyed_draws(
 ) -> xr.DataArray:
     """Label draws by the keys of their rows: ``level, name, <column>, estimand``."""
     levels, names, labels = zip(*keys, strict=True) if keys else ((), (), ())
-    return labelled_draws(
+    return labeled_draws(
         values, {"level": levels, "name": names, column: labels, "estimand": estimand}
     )
 
@@ -339,9 +315,9 @@ def keyed_draws(
 def contrast_draws(
     means: xr.DataArray, pairs: Sequence[tuple[str, str]] = CONTRASTS
 ) -> xr.DataArray:
-    """Return draws of the differences between connections wherever both exist.
+    """Return draws of the differences between connections, if both exist.
 
-    Labeled as the means are, with ``contrast`` in the place of ``connection``.
+    They are labeled as the means are, with ``contrast`` in the place of ``connection``.
     """
     columns = [str(name) for name in means.coords]
     place = columns.index("connection")
@@ -355,4 +331,4 @@ def contrast_draws(
     columns[place] = "contrast"
     labels = {name: [key[k] for key in found] for k, name in enumerate(columns)}
     none = means.to_numpy()[..., :0]
-    return labelled_draws(np.stack([*found.values()], axis=-1) if found else none, labels)
+    return labeled_draws(np.stack([*found.values()], axis=-1) if found else none, labels)

@@ -18,7 +18,7 @@ from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import PAIRWISE_TARGET_ACCEPT, pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
-from bayesbias.inference.linear import Projected, Quantities, mixtures_of
+from bayesbias.inference.linear import Quantities, Rotated, mixtures_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.inference.storage import read_fit
@@ -287,7 +287,7 @@ def refuse_no_noise(reduced: Collapsed) -> None:
     Their noise would shrink without end.
     """
     least = 1e-22 * float(np.sum(reduced.design.y**2))
-    if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
+    if any(not part.effects and part.gram_root[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that there is no noise to "
             "model. Are the outcomes labels (0 or 1), rounded, of sentences with the same vector, "
@@ -353,14 +353,14 @@ class Repeated:
         The pairs in the order of `reduced`.
     reduced : Collapsed
         Of any outcome.
-    contrasts, projected : Quantities, Projected
+    contrasts, projected : Quantities, Rotated
         The contrasts, and the same turned as the components are.
     """
 
     order: np.ndarray | None
     reduced: Collapsed
     contrasts: Quantities
-    projected: Projected
+    projected: Rotated
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
@@ -435,4 +435,4 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         return None
     whole = asked_quantities(design, "population", contrasted=True)
     contrasts = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
-    return Repeated(order, reduced, contrasts, Projected.of(reduced, contrasts.linear))
+    return Repeated(order, reduced, contrasts, Rotated.of(reduced, contrasts.linear))

@@ -1,6 +1,4 @@
-r"""The PyMC model of a TOML file, pair by pair with all its effects.
-
-And its sampling where there is no exact reduction.
+r"""The PyMC model of a TOML file, pair by pair with all its effects, and its sampling.
 
 `pymc_model` states what is fitted. Effects are their mean plus their standard deviation times a
 standard normal (non-centered), which takes the funnel out of small standard deviations.
@@ -41,8 +39,7 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
     ----------
     design : Design
     axes : (center, root), optional
-        Of the standard normals of all effects together: they are sampled as center + root times
-        what is sampled.
+        Sample the standard normals z of all effects as center + root w, with w what NUTS moves.
     """
     import pymc as pm
 
@@ -74,8 +71,8 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
             if name in standard or (name in normal and spec.is_random(name)):
                 if name not in standard:
                     standard[name] = pm.Normal(f"{name}_standard", dims=dims)
-                own = argument(name, "mu") + argument(name, "sigma") * standard[name]
-                values[name] = pm.Deterministic(name, own, dims=dims)
+                effect = argument(name, "mu") + argument(name, "sigma") * standard[name]
+                values[name] = pm.Deterministic(name, effect, dims=dims)
             else:
                 args = {arg: argument(name, arg) for arg in parameter.args}
                 values[name] = getattr(pm, parameter.distribution)(name, **args, dims=dims)
@@ -105,10 +102,7 @@ def _normal_effects(design: Design) -> list[str]:
 
 
 def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return center and root of the posterior of all standard normals in the pilot.
-
-    None where there is no cheap pilot.
-    """
+    """Return center and root of the standard normals in the pilot; None if it would be costly."""
     from scipy import sparse
 
     spec, normal = design.spec, _normal_effects(design)
@@ -135,14 +129,14 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
     def means(z: np.ndarray) -> np.ndarray:
         """Return the means of the rows at standard normals, shape (n, size)."""
         effects: dict[str, np.ndarray] = {}
-        for name, own in zip(normal, np.split(z, np.cumsum(sizes)[:-1], axis=1), strict=True):
+        for name, part in zip(normal, np.split(z, np.cumsum(sizes)[:-1], axis=1), strict=True):
             mu: Any = spec.parameters[name].args["mu"]
             sd: Any = spec.parameters[name].args["sigma"]
             if isinstance(mu, str):
                 mu = effects[mu].reshape(len(z), -1)[:, design.parent[name, "mu"]]
             if isinstance(sd, str):
                 sd = np.ravel(scales[sd])[design.parent[name, "sigma"]]
-            effects[name] = (mu + sd * own).reshape(len(z), *design.shape(name))
+            effects[name] = (mu + sd * part).reshape(len(z), *design.shape(name))
         return design.mean(effects)
 
     fixed, one = means(np.zeros((1, size)))[0], np.eye(size)
@@ -155,10 +149,7 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
 def sample_pairwise(
     design: Design, settings: dict[str, Any], cores: int, progress: bool | None
 ) -> "xr.DataTree":
-    """Sample the model pair by pair with PyMC.
-
-    A long run that has not mixed is sampled once more, longer.
-    """
+    """Sample the model pair by pair with PyMC; a long run that has not mixed runs again, longer."""
     import logging
     import sys
 

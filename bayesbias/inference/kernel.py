@@ -1,17 +1,16 @@
-r"""The compiled log density of the scales.
-
-See `bayesbias.inference.likelihood` for what it computes.
+r"""The compiled log density of the scales, as `bayesbias.inference.likelihood` derives it.
 
 One function serves every model and every table: what differs is in the arrays. Numba compiles it
-once and keeps the result on disk. Only this module and `counts` import Numba, and are therefore imported
-inside functions alone.
+once and keeps the result on disk. Only this module and `counts` import Numba, so that they are
+imported inside functions alone.
 
-NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the
-mode of the logarithms, :math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is
-exponential, as where the data allow zero, has a standard normal score, and around a scale that is
-well known the score is a straight line. So :math:`s = m h(u)` with :math:`h(u) = -\log \Phi(-u)`,
-and the density of u is that of the logarithm times :math:`h'(u) / h(u)`. Scores are the mode plus
-`root` times what is sampled, so that they are near independent standard normals.
+*Coordinates.* NUTS and the Laplace approximation move in coordinates u in which the posterior of
+the scales is nearly normal. A scale s has :math:`u = \Phi^{-1}(1 - e^{-s/m})`, with m its value at
+the mode of the log scales. Where the data allow zero, the posterior of s is nearly exponential and
+that of u standard normal; where the data determine s, u is nearly linear in it. The inverse is
+:math:`s = m h(u)` with :math:`h(u) = -\log \Phi(-u)`, and the density of u is that of
+:math:`\theta = \log s` times :math:`d\theta/du = h'(u) / h(u)`. The sampler sees z, with u = mode +
+root z, whose elements are nearly independent standard normals.
 """
 
 import math
@@ -41,7 +40,7 @@ FARTHEST = 150.0
 
 
 def prior_constant(code: int, a: float, b: float) -> float:
-    """Return the part of the log density of a positive parameter that is the same at every `s`.
+    """Return the part of the log density of a positive parameter that is constant.
 
     The codes are those of the rows of `bayesbias.models.distributions`, and `a` and `b` their
     arguments in order: 0 Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5
@@ -65,7 +64,7 @@ def prior_constant(code: int, a: float, b: float) -> float:
 
 @compiled
 def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[float, float]:
-    """Return the rest of the log-density, and its derivative."""
+    """Return the part of the log density of a positive parameter `s` that varies, and its slope."""
     if code == 0:
         return -a * s, -a
     if code == 1:
@@ -91,19 +90,22 @@ def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[
 def log_density(
     theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray
 ) -> float:
-    """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
+    """Return the log marginal posterior of the log scales `theta`, and write its gradient.
 
-    `theta` are logarithms; `words` is what `packed` returns of the arrays below, and `numbers` the
-    same memory seen as real numbers. `prior_c` are the constants of their priors
-    (`prior_constant`); `constants` are fixed variances, numbered after those of the scales. For
-    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a
-    row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data
-    summed over ``comp_nu[j]`` independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``,
-    each with a variance and a sparse incidence on the rows. G enters by F since its rank is that of
-    the copies, which is 1 for the largest component. An empty `grad` asks for the value alone.
+    `words` is what `packed` makes of the arrays below, and `numbers` the same memory as real
+    numbers. An empty `grad` asks for the value alone. Priors have codes, two arguments and
+    constants (`prior_constant`). `constants` are fixed variances, numbered after those of the
+    scales. Component j has
 
-    Where a trial step of the sampler leaves the range of floating point the density is zero (-inf),
-    which the sampler takes for a divergence; nothing is raised.
+    - ``comp_m[j]`` rows, with noise variances ``obs_var[comp_obs[j]:]``;
+    - F, row by row, in ``gram_roots[comp_gram[j]:comp_gram[j + 1]]``, where FF' is the Gram matrix
+      G of ``comp_nu[j]`` copies (its rank is at most their number, which is 1 for the largest
+      component);
+    - the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance, and coefficients on rows
+      (``inc_coef`` and ``inc_obs`` from ``eff_ptr`` on).
+
+    Beyond the range of floating point the density is zero (-inf), which the sampler takes for a
+    divergence.
     """
 
     def whole(k: int) -> np.ndarray:
@@ -113,8 +115,8 @@ def log_density(
         return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
     prior_code, prior_a, prior_b, prior_c, constants = whole(0), real(1), real(2), real(3), real(4)
-    comp_m, comp_nu, comp_obs, comp_half = whole(5), real(6), whole(7), whole(8)
-    comp_eff, obs_var, halves = whole(9), whole(10), real(11)
+    comp_m, comp_nu, comp_obs, comp_gram = whole(5), real(6), whole(7), whole(8)
+    comp_eff, obs_var, gram_roots = whole(9), whole(10), real(11)
     eff_var, eff_ptr, inc_obs, inc_coef = whole(12), whole(13), whole(14), real(15)
     n_theta = theta.shape[0]
     sloped = grad.shape[0] > 0
@@ -136,15 +138,15 @@ def log_density(
     largest, widest = 1, 1  # rows of a component, and columns of its data
     for j in range(comp_m.shape[0]):
         largest = max(largest, comp_m[j])
-        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
+        widest = max(widest, (comp_gram[j + 1] - comp_gram[j]) // comp_m[j])
     # Room for the matrices of the largest, row by row.
     up, tri, inv = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
-    half = np.empty(widest * largest)
+    solved = np.empty(widest * largest)
     for j in range(comp_m.shape[0]):
         m = comp_m[j]
         nu = comp_nu[j]
         o = comp_obs[j]
-        g = comp_half[j]
+        g = comp_gram[j]
         if m == 1:  # no matrix is needed
             v = var[obs_var[o]]
             for e in range(comp_eff[j], comp_eff[j + 1]):
@@ -153,8 +155,8 @@ def log_density(
             if not v > 0.0:
                 return -math.inf
             square = 0.0
-            for c in range(g, comp_half[j + 1]):
-                square += halves[c] * halves[c]
+            for c in range(g, comp_gram[j + 1]):
+                square += gram_roots[c] * gram_roots[c]
             total -= 0.5 * (nu * (LOG_2PI + math.log(v)) + square / v)
             slope = -0.5 * (nu / v - square / (v * v))
             gvar[obs_var[o]] += slope
@@ -209,19 +211,19 @@ def log_density(
         for i in range(m):
             for k in range(i):
                 inv[k * m + i] = inv[i * m + k]
-        # The transpose of V^-1 F, and the trace of V^-1 G.
-        width = (comp_half[j + 1] - g) // m
-        half[: width * m] = 0.0
+        # The transpose of V^-1 F, and the trace of V^-1 G = V^-1 FF'.
+        width = (comp_gram[j + 1] - g) // m
+        solved[: width * m] = 0.0
         trace = 0.0
         for c in range(width):
-            out = half[c * m : (c + 1) * m]
+            out = solved[c * m : (c + 1) * m]
             for r in range(m):
-                a = halves[g + r * width + c]
+                a = gram_roots[g + r * width + c]
                 row = inv[r * m : (r + 1) * m]
                 for k in range(m):
                     out[k] += a * row[k]
             for r in range(m):
-                trace += halves[g + r * width + c] * out[r]
+                trace += gram_roots[g + r * width + c] * out[r]
         total -= 0.5 * (nu * (m * LOG_2PI + logdet) + trace)
         if not sloped:
             continue
@@ -231,8 +233,8 @@ def log_density(
             for k in range(i + 1):
                 out[k] = -0.5 * nu * row[k]
             for c in range(width):
-                a = 0.5 * half[c * m + i]
-                row = half[c * m : (c + 1) * m]
+                a = 0.5 * solved[c * m + i]
+                row = solved[c * m : (c + 1) * m]
                 for k in range(i + 1):
                     out[k] += a * row[k]
         for i in range(m):
@@ -250,25 +252,21 @@ def log_density(
     return total
 
 
-FARTHEST_SCORE = 36.0  # beyond, the normal distribution leaves the range of floating point
+FARTHEST_COORDINATE = 36.0  # beyond, the normal distribution leaves the range of floating point
 
 
 @compiled
-def logs_of_scores(
+def logs_of_coordinates(
     u: np.ndarray, log_m: np.ndarray, theta: np.ndarray, slope: np.ndarray, bend: np.ndarray
 ) -> float:
-    """Write the log scales of scores, their derivatives, and those of the logarithms of these.
+    """Return the log of dtheta/du, summed; NaN if a coordinate is too far out.
 
-    Return the log volume.
-
-    Returns
-    -------
-    float
-        Not a number where a score is too far out.
+    Write the log scales `theta` of coordinates `u`, `slope` = dtheta/du, and `bend`, the derivative
+    of log slope.
     """
     volume = 0.0
     for k in range(u.shape[0]):
-        if not abs(u[k]) < FARTHEST_SCORE:
+        if not abs(u[k]) < FARTHEST_COORDINATE:
             return math.nan
         if u[k] < 0.0:
             h = -math.log1p(-0.5 * math.erfc(-u[k] * math.sqrt(0.5)))
@@ -288,9 +286,9 @@ _LOG_M, _MODE, _ROOT = _ARRAYS, _ARRAYS + 1, _ARRAYS + 2
 
 
 def packed(parts: Sequence[Any], whole: Sequence[int] = _WHOLE) -> np.ndarray:
-    """Return the block of words that the callbacks read; `whole` says which parts hold whole numbers.
+    """Return the block of memory that the callbacks read; `whole` lists the parts of integers.
 
-    Its length, starts and lengths of its parts, the parts.
+    It holds its length, then starts and lengths of the parts, then the parts.
     """
     head = 1 + 2 * len(parts)
     lengths = np.array([part.size for part in parts])
@@ -298,21 +296,21 @@ def packed(parts: Sequence[Any], whole: Sequence[int] = _WHOLE) -> np.ndarray:
     out = np.zeros(head + int(lengths.sum()), dtype=np.int64)
     out[0], out[1:head:2], out[2:head:2] = len(out), starts, lengths
     for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
-        own = np.ascontiguousarray(part, dtype=np.int64 if place in whole else np.float64)
-        out[start : start + part.size] = own.ravel().view(np.int64)
+        values = np.ascontiguousarray(part, dtype=np.int64 if place in whole else np.float64)
+        out[start : start + part.size] = values.ravel().view(np.int64)
     return out
 
 
 @compiled
-def _scores_at(words: np.ndarray, numbers: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return mode + root at."""
-    n = at.shape[0]
+def _coordinates_at(words: np.ndarray, numbers: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the coordinates u = mode + root z."""
+    n = z.shape[0]
     mode, root = words[1 + 2 * _MODE], words[1 + 2 * _ROOT]
     u = np.empty(n)
     for k in range(n):
         u[k] = numbers[mode + k]
         for r in range(n):
-            u[k] += numbers[root + k * n + r] * at[r]
+            u[k] += numbers[root + k * n + r] * z[r]
     return u
 
 
@@ -325,27 +323,24 @@ def _callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
 def logp_callback(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is.
-
-    0, or 3 or 4 where one is not finite.
-    """
+    """Write log density and gradient at a point; return 0, or 3 or 4 if one is not finite."""
     head = carray(data, (1,), np.int64)
     words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
     log_m, root = words[1 + 2 * _LOG_M], words[1 + 2 * _ROOT]
     grad = carray(grad_at, (n,))
-    theta, slope, bend, own = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    u = _scores_at(words, numbers, carray(at_at, (n,)))
-    value = logs_of_scores(u, numbers[log_m : log_m + n], theta, slope, bend)
+    theta, slope, bend, by_theta = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    u = _coordinates_at(words, numbers, carray(at_at, (n,)))
+    value = logs_of_coordinates(u, numbers[log_m : log_m + n], theta, slope, bend)
     if math.isfinite(value):
-        value += log_density(theta, words, numbers, own)
+        value += log_density(theta, words, numbers, by_theta)
     carray(value_at, (1,))[0] = value
     if not math.isfinite(value):
         return 4  # a divergence, as the sampler calls it
     grad[:] = 0.0
     for k in range(n):
-        score = own[k] * slope[k] + bend[k]
+        by_u = by_theta[k] * slope[k] + bend[k]
         for r in range(n):
-            grad[r] += numbers[root + k * n + r] * score
+            grad[r] += numbers[root + k * n + r] * by_u
     for t in range(n):
         if not math.isfinite(grad[t]):
             return 3
@@ -354,11 +349,11 @@ def logp_callback(n, at_at, grad_at, value_at, data):
 
 @_callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
 def expand_callback(n, expanded, at_at, out_at, data):
-    """Write the log scales, the draw to be kept."""
+    """Write the log scales of a point, which are the draw that is kept."""
     head = carray(data, (1,), np.int64)
     words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
     log_m = words[1 + 2 * _LOG_M]
     slope, bend = np.empty(n), np.empty(n)
-    u = _scores_at(words, numbers, carray(at_at, (n,)))
-    logs_of_scores(u, numbers[log_m : log_m + n], carray(out_at, (n,)), slope, bend)
+    u = _coordinates_at(words, numbers, carray(at_at, (n,)))
+    logs_of_coordinates(u, numbers[log_m : log_m + n], carray(out_at, (n,)), slope, bend)
     return 0

@@ -1,40 +1,69 @@
-r"""The exact marginal likelihood of a normal model.
+r"""The exact marginal likelihood of a normal model: its effects are integrated out.
 
-All effects are integrated out, only scales are left to sample.
+`collapse` turns a design into a `Collapsed`, whose `log_density` depends on the scales alone (the
+standard deviations, SDs, that are parameters). NUTS samples it. Given scales, `draw_effects` draws
+the effects.
 
-Every row is :math:`y_n = \sum_p x_{pn} u_p[i_p(n)] + \epsilon_n` with independent normal effects u,
-whose standard deviations are numbers or parameters. (A parameter centered on another one is the
-other one plus an effect of its own; x is 1, or a covariate, or 0 where a row has not the term.) So
-y is normal given the scales, with a covariance as large as the table. Symmetry makes it small.
+*Model.* Row n of the table has the outcome
 
-*Orbits.* The units that identify a row (words and attributes) are factors. Levels of a factor whose
-rows differ in nothing but the level form an orbit: the words of one class, the attributes of one
-set. A choice of one orbit for each factor is a block: a complete grid of rows that share every
-entry but those of the levels themselves.
+.. math:: y_n = \sum_p x_{pn}\, u_p[i_p(n)] + \epsilon_n.
 
-*Rotation.* Along each factor an orthonormal rotation takes the levels of an orbit to their mean
-(and, where a covariate multiplies a term, to the covariate's deviations from its mean) and to the
-deviations from these. Rotated effects and noise are still independent normals with the same
-variances. So the table falls into independent components: for every set A of factors, and every
-choice of orbits for A, the deviations along A are :math:`\prod_{f \in A}(n_f - k_f)` independent
-copies of one small normal vector. It has a row for each block with these orbits, and each direction
-set apart along the other factors. An effect takes part if its entries differ along all of A. Its
-coefficient on a row is :math:`\sqrt{n_f}` for each other factor that it is the same along, or the
-inner product of covariate and direction.
+Each location parameter p has one effect :math:`u_p[i]` for each of its entries i, and row n uses
+the entry :math:`i_p(n)`. The lever :math:`x_{pn}` is 1, a covariate, or 0 where the row lacks the
+term. (A parameter centered on another is that one plus effects of its own.) Effects and noise
+:math:`\epsilon` are independent normals, whose SDs are scales or numbers. So y is normal given the
+scales, with a covariance as large as the table. Symmetry makes it small.
 
-*Likelihood.* A component with m rows, incidence X, effect variances D and noise variances S has
-covariance :math:`V = X D X^T + S`. Over :math:`\nu` copies with Gram matrix :math:`G = \sum_c y_c
-y_c^T` its log density is :math:`-\frac12 (\nu m \log 2\pi + \nu \log |V| + \mathrm{tr}\, V^{-1}
-G)`. The sum over components is the marginal log likelihood, exactly. Its cost depends on the number
-of orbits, not of words: a complete grid of 15 words in three classes and 322 attributes in five
-sets has components of at most 15 rows, and so has one of 1,000 by 1,000 words.
+*Factors, orbits, blocks.* The columns that identify a row (the word and the attribute) are factors;
+a level of a factor is one word or one attribute. Levels whose rows differ in nothing but the level
+form an orbit: the words of one class, the attributes of one set. One orbit of each factor gives a
+block: a complete grid of rows, which share every entry but those nested in a factor, that is, those
+that belong to one level alone.
+
+*Rotation.* Along factor f an orthonormal rotation splits the :math:`n_f` levels of an orbit into
+:math:`k_f` directions and :math:`n_f - k_f` deviations from them. The first direction is the mean.
+Where a covariate multiplies a term, its deviations from its own mean are another one. Rotated
+effects and noise are still independent normals with the same variances.
+
+*Strata and components.* Each set A of factors, with one orbit of each factor in A, has a stratum:
+the data rotated to deviations along A and to directions along the other factors. Strata are
+independent. A stratum is :math:`\nu = \prod_{f \in A}(n_f - k_f)` independent copies of one small
+normal vector. The vector has a row for each block with these orbits and each choice of one
+direction along every other factor. The effects of p take part if p is nested in every factor of A.
+The coefficient of an effect on a row is a product over the factors f outside A that p is not nested
+in: :math:`\sqrt{n_f}` for the mean and 0 for another direction, or the inner product of covariate
+and direction. Rows that no effect connects are independent, so that a stratum falls apart into
+components.
+
+For I words of one class by J attributes of one set, with effects of words (SD
+:math:`\sigma_w`), attributes (:math:`\sigma_a`) and noise (:math:`\sigma`), the strata are those of
+a two-way analysis of variance, each with one row:
+
+=================  ========================  ===============================================
+A                  copies                    variance of the row
+=================  ========================  ===============================================
+none               1                         :math:`\sigma^2 + J \sigma_w^2 + I \sigma_a^2`
+words              :math:`I - 1`             :math:`\sigma^2 + J \sigma_w^2`
+attributes         :math:`J - 1`             :math:`\sigma^2 + I \sigma_a^2`
+words, attributes  :math:`(I - 1)(J - 1)`    :math:`\sigma^2`
+=================  ========================  ===============================================
+
+*Likelihood.* A component has m rows, the incidence X (its coefficients), effect variances D and
+noise variances S, so that one copy has covariance :math:`V = X D X^T + S`. Its copies
+:math:`y_1 \ldots y_\nu` have the Gram matrix :math:`G = \sum_c y_c y_c^T` and the log density
+:math:`-\frac12 (\nu m \log 2\pi + \nu \log |V| + \mathrm{tr}\, V^{-1} G)`. The sum over
+components is the marginal log likelihood, exactly. Its cost depends on the number of orbits, not of
+words: 15 words in three classes by 322 attributes in five sets have components of at most 15 rows,
+and so have 1,000 words by 1,000 attributes.
 
 *Effects.* Given the scales, the effects of a component are normal with precision :math:`P = D^{-1}
-+ X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`, the same at every position along A.
++ X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`, for each copy.
 
 Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse`
-says so.
+refuses.
 """
+
+from __future__ import annotations
 
 import functools
 import itertools
@@ -55,7 +84,7 @@ from bayesbias.models.spec import ModelSpec
 # 20 ms, where sampling the pairs themselves is no slower.
 MOST_CUBES = 3e7
 NO_LENGTH = 1e-9  # what rounding leaves of a vector of length one
-_HALVES = 11  # the place of the data among the arrays of the kernel
+_GRAM_ROOTS = 11  # the place of the data among the arrays of the kernel
 
 
 class NotCollapsible(Exception):  # noqa: N818 - a reason to go another way, not an error
@@ -71,13 +100,14 @@ class Effect:
     name : str
         The parameter.
     entries : ndarray of int
-        Flat entries of the parameter; one axis per factor, of length 1 where they are not its own.
+        Flat entries of the parameter that are rotated into this effect, with an axis for each
+        factor, of length 1 where the parameter is not nested in it.
     variance : int
         The number of its variance: of theta, or after these of the constants.
     rows, coef : ndarray
         The rows of the component that it enters, and its coefficients there.
     load : ndarray
-        From the rotated effect to its entries; broadcasts with them.
+        How the rotated effect is spread over its entries; broadcasts with them.
     """
 
     name: str
@@ -90,32 +120,33 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """`copies` independent copies of one normal vector.
+    """Independent copies of one normal vector of m rows.
 
     Attributes
     ----------
     copies : int
-    half : ndarray, shape (m, rank)
-        Times its transpose: the Gram matrix of the data, summed over the copies.
+        Their number nu.
+    gram_root : ndarray, shape (m, rank)
+        F, with FF' the Gram matrix G of the copies.
     data : ndarray or None, shape (m, *levels along A, 1 elsewhere)
-        Kept only where effects take part.
+        The rotated data, kept only where effects take part.
     noise : ndarray of int, shape (m,)
         The number of the variance of the noise of each row.
     effects : tuple of Effect
-    bases : tuple of (axis, ndarray)
-        For each axis along A what deviations are orthogonal to.
+    directions : tuple of (axis, ndarray)
+        For each axis along A the orthonormal directions that the data deviate from.
     """
 
     copies: int
-    half: np.ndarray
+    gram_root: np.ndarray
     data: np.ndarray | None
     noise: np.ndarray
     effects: tuple[Effect, ...]
-    bases: tuple[tuple[int, np.ndarray], ...] = ()
+    directions: tuple[tuple[int, np.ndarray], ...] = ()
 
     @functools.cached_property
     def incidence(self) -> np.ndarray:
-        """How effects enter the rows: X, shape (m, effects)."""
+        """The coefficients of effects on rows: X, shape (m, effects)."""
         out = np.zeros((len(self.noise), len(self.effects)))
         for column, effect in enumerate(self.effects):
             out[effect.rows, column] = effect.coef
@@ -128,65 +159,13 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
-    """Rows of the table whose levels are of one orbit of every factor.
-
-    `rows` has an axis for each factor; `bases` are the directions set apart along it, orthonormal
-    columns, and `levels` its levels.
-    """
-
-    rows: np.ndarray
-    bases: tuple[np.ndarray, ...]
-    levels: tuple[np.ndarray, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Deviations:
-    """The deviations along some factors, of the blocks that share the levels there.
-
-    `connected` has the rows of each component, and its effects. Data come with the outcome.
-    """
-
-    blocks: tuple[_Block, ...]
-    along: tuple[int, ...]
-    copies: int
-    noise: np.ndarray
-    connected: tuple[tuple[np.ndarray, tuple[Effect, ...]], ...]
-
-    def components(self, y: np.ndarray) -> list[Component]:
-        """Rotate an outcome into these components."""
-        rest = tuple(f for f in range(self.blocks[0].rows.ndim) if f not in self.along)
-        rotated = []
-        for block in self.blocks:
-            part = y[block.rows]
-            for f in rest:
-                part = np.moveaxis(np.tensordot(part, block.bases[f], axes=(f, 0)), -1, f)
-            for f in self.along:
-                part = without_directions(part, f, block.bases[f])
-            shape = [1 if f in rest else length for f, length in enumerate(block.rows.shape)]
-            rotated.append(part.transpose((*rest, *self.along)).reshape(-1, *shape))
-        data = np.concatenate(rotated)
-        bases = tuple((f, self.blocks[0].bases[f]) for f in self.along)
-        out = []
-        for rows, effects in self.connected:
-            half = data[rows].reshape(len(rows), -1)
-            rank = min(self.copies, len(rows))
-            if half.shape[1] > rank:  # F with FF' = G, and no more columns than rank
-                values, vectors = np.linalg.eigh(half @ half.T)
-                half = vectors[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0.0))
-            kept = data[rows] if effects else None
-            out.append(Component(self.copies, half, kept, self.noise[rows], effects, bases))
-        return out
-
-
-@dataclass(frozen=True, eq=False)
 class Collapsed:
     """A normal model on one table with all location effects integrated out.
 
     Attributes
     ----------
     design : Design
-        Rows in their own order (`Design.ordered`).
+        With its rows sorted (`Design.ordered`).
     scales : tuple of str
         The sampled parameters, all positive, in the order in which `theta` holds their logarithms.
     components : tuple of Component
@@ -204,14 +183,14 @@ class Collapsed:
     constants: np.ndarray
     variance_of: Mapping[str, np.ndarray]
     arrays: tuple[np.ndarray, ...]
-    _deviations: tuple[_Deviations, ...]
+    _strata: tuple[_Stratum, ...]
 
-    def of_outcome(self, y: np.ndarray) -> "Collapsed":
+    def of_outcome(self, y: np.ndarray) -> Collapsed:
         """Return the reduction of another outcome of the same pairs, in the order of this one's."""
         design = replace(self.design, y=y)
-        components = _components(self._deviations, design)
-        halves = _joined([comp.half.ravel() for comp in components], float)
-        arrays = (*self.arrays[:_HALVES], halves, *self.arrays[_HALVES + 1 :])
+        components = _components(self._strata, design)
+        roots = _joined([comp.gram_root.ravel() for comp in components], float)
+        arrays = (*self.arrays[:_GRAM_ROOTS], roots, *self.arrays[_GRAM_ROOTS + 1 :])
         return replace(self, design=design, components=components, arrays=arrays)
 
     @functools.cached_property
@@ -257,10 +236,7 @@ class Collapsed:
         return out
 
     def theta_of(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Turn draws of the named scale parameters into log scales, shape (n, n_theta).
-
-        Undoes `scales_of`.
-        """
+        """Turn draws of the named scales into log scales, shape (n, n_theta)."""
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
 
@@ -272,11 +248,15 @@ class Collapsed:
     def draw_effects(
         self, theta: np.ndarray, rng: np.random.Generator, some: Collection[str] | None = None
     ) -> dict[str, np.ndarray]:
-        """Draw location parameters from their exact conditional posterior.
+        """Draw location parameters from their exact posterior given scales.
 
-        One draw for each row of log scales.
-
-        By default all; else `some`, and those that these are centered on.
+        Parameters
+        ----------
+        theta : ndarray, shape (n, n_theta)
+            Log scales; each row gives one draw.
+        rng : Generator
+        some : collection of str, optional
+            The parameters to draw, with those that they are centered on; by default all.
 
         Returns
         -------
@@ -293,9 +273,9 @@ class Collapsed:
             wanted = [name for name in wanted if name in above]
         for name in wanted:
             flat[name] = np.zeros((n, design.size(name)))
-            untouched = design.untouched(name)  # which keeps its prior
-            sd = np.sqrt(var[:, self.variance_of[name][untouched]])
-            flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
+            unused = design.without_data(name)  # these entries keep their prior
+            sd = np.sqrt(var[:, self.variance_of[name][unused]])
+            flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
         with one_thread_of_blas():
             for component in self.components:
                 if any(effect.name in flat for effect in component.effects):
@@ -307,72 +287,6 @@ class Collapsed:
                 center = out[center].reshape(n, -1)[:, design.parent[name, "mu"]]
             out[name] = (flat[name] + center).reshape((n, *design.shape(name)))
         return out
-
-
-def _draw_component(
-    comp: Component, var: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator
-) -> None:
-    """Add the draws of one component to the effects that take part in it."""
-    assert comp.data is not None
-    shape, x = comp.data.shape[1:], comp.incidence
-    (m, n_eff), size = x.shape, int(np.prod(shape))
-    data = comp.data.reshape(m, size)
-
-    def normals(*lead: int) -> np.ndarray:
-        z = rng.standard_normal((*lead, *shape))
-        for axis, basis in comp.bases:
-            z = without_directions(z, 2 + axis, basis)
-        return z.reshape(*lead, size)
-
-    # In slices of the draws, so that a large table does not need all of them at once.
-    step = max(1, int(4e6 // (max(n_eff, m) * size)))
-    for start in range(0, len(var), step):
-        part = slice(start, start + step)
-        noise, prior = var[part][:, comp.noise], var[part][:, comp.variances]
-        k = len(noise)
-        if n_eff <= m:
-            weighted = x.T / noise[:, None]  # X' S^-1, (k, n_eff, m)
-            precision = weighted @ x
-            diagonal = np.arange(n_eff)
-            precision[:, diagonal, diagonal] += 1 / prior
-            inverse = np.linalg.inv(np.linalg.cholesky(precision)).transpose(0, 2, 1)  # L^-T
-            mean = (inverse @ (inverse.transpose(0, 2, 1) @ weighted)) @ data
-            u = mean + inverse @ normals(k, n_eff)
-        else:
-            # Fewer rows than effects: draw both from their prior, and move the effects by what is
-            # left of the data (Matheron's rule), which needs a matrix of the rows alone.
-            u = np.sqrt(prior)[:, :, None] * normals(k, n_eff)
-            left = data - x @ u - np.sqrt(noise)[:, :, None] * normals(k, m)
-            inverse = np.linalg.inv(np.linalg.cholesky(covariances(comp, noise, prior)))
-            u += prior[:, :, None] * (x.T @ (inverse.transpose(0, 2, 1) @ (inverse @ left)))
-        for column, effect in enumerate(comp.effects):
-            if effect.name not in flat:
-                continue
-            own = u[:, column].reshape(k, *shape) * effect.load
-            spread = np.broadcast_to(own, (k, *effect.entries.shape))
-            flat[effect.name][part, effect.entries.ravel()] += spread.reshape(k, -1)
-
-
-def covariances(comp: Component, noise: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return V = X D X' + S for draws of variances.
-
-    Those of noise (n, m) and effects (n, effects).
-    """
-    total = (comp.incidence * prior[:, None]) @ comp.incidence.T
-    diagonal = np.arange(noise.shape[1])
-    total[:, diagonal, diagonal] += noise
-    return total
-
-
-def without_directions(values: np.ndarray, axis: int, basis: np.ndarray) -> np.ndarray:
-    """Return values minus their part in the directions set apart along an axis.
-
-    These are the columns of `basis`.
-    """
-    if basis.shape[1] == 1:  # the mean
-        return values - values.mean(axis=axis, keepdims=True)
-    onto = np.tensordot(values, basis, axes=(axis, 0))
-    return values - np.moveaxis(onto @ basis.T, -1, axis)
 
 
 @functools.lru_cache(maxsize=2)  # a fit and the questions asked of it share a design
@@ -409,22 +323,22 @@ def collapse(design: Design) -> Collapsed:
         variance_of[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
     sigma = spec.noise["sigma"]
     noise = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
-    deviations = _deviations_of(
-        design, {name: design.index[name] for name in terms}, variance_of, noise
-    )
-    components = _components(deviations, design)
+    index = {name: design.index[name] for name in terms}
+    strata = _strata_of(design, index, variance_of, noise)
+    components = _components(strata, design)
     if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
         raise NotCollapsible(
-            "so many cells of the grid are missing, or labelled unlike their neighbours, "
+            "so many cells of the grid are missing, or labeled unlike their neighbors, "
             "that the exact reduction would need vectors of "
             f"{max(len(c.noise) for c in components)} rows"
         )
     fixed = np.array(constants, dtype=float)
     arrays = _kernel_arrays(design, fixed, components)
-    return Collapsed(design, scales, components, fixed, variance_of, arrays, deviations)
+    return Collapsed(design, scales, components, fixed, variance_of, arrays, strata)
 
 
 def _collapsible_terms(design: Design) -> list[str]:
+    """Return the location parameters of a normal model; refuse any other model."""
     spec = design.spec
     if spec.likelihood != "Normal":
         raise NotCollapsible(f"the noise is {spec.likelihood}, not normal")
@@ -465,42 +379,11 @@ def prior_arrays(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(codes, dtype=np.int64), np.array(first), np.array(second)
 
 
-def _components(deviations: Sequence[_Deviations], design: Design) -> tuple[Component, ...]:
-    """Return the components of an outcome, minus what the means of effects are fixed at.
-
-    Rows without effects pooled.
-    """
-    y = design.y.copy()
-    for name in design.spec.location_parameters():
-        parameter = design.spec.parameters[name]
-        if not isinstance(mu := parameter.args["mu"], str):
-            y -= mu if parameter.covariate is None else mu * design.covariates[parameter.covariate]
-    out: list[Component] = []
-    pure: dict[int, tuple[int, float]] = {}
-    for one in deviations:
-        for component in one.components(y):
-            if component.effects:
-                out.append(component)
-                continue
-            for k, v in enumerate(
-                map(int, component.noise)
-            ):  # noise alone: one number per variance
-                count, squares = pure.get(v, (0, 0.0))
-                squares += float((component.half[k] ** 2).sum())
-                pure[v] = (count + one.copies, squares)
-    for v, (count, squares) in pure.items():
-        out.append(Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
-    return tuple(out)
-
-
-# From labels to orbits, blocks and deviations.
+# From a table to its orbits, blocks, strata and components.
 
 
 def factors_of(design: Design) -> list[np.ndarray]:
-    """Return the unit columns of ordered rows as codes.
-
-    With a counter of repeats where they do not identify a row.
-    """
+    """Return the unit columns of sorted rows as codes, and a counter of repeats if rows repeat."""
     factors = list(design.units.values())
     new = np.ones(len(design.y), dtype=bool)
     new[1:] = np.any([np.diff(codes) != 0 for codes in factors], axis=0)
@@ -515,32 +398,33 @@ def find_orbits(
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
     kinds: Sequence[np.ndarray],
-    own: Mapping[str, tuple[bool, ...]],
+    nested: Mapping[str, tuple[bool, ...]],
 ) -> list[np.ndarray]:
-    """For each factor the orbit of each level: levels whose rows differ in nothing but the level.
+    """Return the orbit of each level, for each factor.
+
+    Levels of one orbit have rows that differ in nothing but the level.
 
     Parameters
     ----------
     factors : sequence of ndarray of int, shape (rows,)
-        Rows are in their order, the first before the second.
+        Rows are sorted by them, the first before the second.
     index : Mapping of str to ndarray of int, shape (rows,)
         Of each term the entry that a row uses.
     variance_of : Mapping of str to ndarray of int, shape (entries,)
     kinds : sequence of ndarray, shape (rows,)
         Codes that levels of one orbit must share, such as which noise a row has.
-    own : Mapping of str to tuple of bool
-        Whether each entry of a term is one level's alone, for each factor.
+    nested : Mapping of str to tuple of bool
+        For each factor, whether every entry of a term belongs to one level alone.
     """
     out = []
     for f, codes in enumerate(factors):
         columns = [*(factor for g, factor in enumerate(factors) if g != f), *kinds]
         for name, idx in index.items():
-            if not own[name][f]:
+            if not nested[name][f]:
                 columns.append(idx)  # a variance follows from the entry
                 continue
             columns.append(variance_of[name][idx])
-            # The place of a row's entry among those of its level: entries of one level alone count
-            # by their order.
+            # Nested entries count by their place among those of their level.
             level = np.full(int(idx.max()) + 1, -1, dtype=np.int64)
             level[idx] = codes
             used = np.flatnonzero(level >= 0)
@@ -569,152 +453,217 @@ def _numbered(keys: Sequence[object]) -> np.ndarray:
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
 
-def _deviations_of(
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The rows of the table whose levels are of one given orbit of each factor.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        With an axis for each factor.
+    directions : tuple of ndarray, shape (levels, directions)
+        Orthonormal columns, for each factor.
+    levels : tuple of ndarray of int
+        The levels of the orbit, for each factor.
+    """
+
+    rows: np.ndarray
+    directions: tuple[np.ndarray, ...]
+    levels: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stratum:
+    """The deviations along some factors, of the blocks that share the orbits there.
+
+    Attributes
+    ----------
+    blocks : tuple of _Block
+    along : tuple of int
+        The set A of factors.
+    copies : int
+    noise : ndarray of int, shape (rows,)
+        The number of the noise variance of each row.
+    connected : tuple of (ndarray of int, tuple of Effect)
+        The rows of each component, and its effects.
+    """
+
+    blocks: tuple[_Block, ...]
+    along: tuple[int, ...]
+    copies: int
+    noise: np.ndarray
+    connected: tuple[tuple[np.ndarray, tuple[Effect, ...]], ...]
+
+    def components(self, y: np.ndarray) -> list[Component]:
+        """Rotate an outcome into the components."""
+        rest = tuple(f for f in range(self.blocks[0].rows.ndim) if f not in self.along)
+        rotated = []
+        for block in self.blocks:
+            values = y[block.rows]
+            for f in rest:
+                onto = np.tensordot(values, block.directions[f], axes=(f, 0))
+                values = np.moveaxis(onto, -1, f)
+            for f in self.along:
+                values = without_directions(values, f, block.directions[f])
+            shape = [1 if f in rest else length for f, length in enumerate(block.rows.shape)]
+            rotated.append(values.transpose((*rest, *self.along)).reshape(-1, *shape))
+        data = np.concatenate(rotated)
+        directions = tuple((f, self.blocks[0].directions[f]) for f in self.along)
+        out = []
+        for rows, effects in self.connected:
+            root = data[rows].reshape(len(rows), -1)
+            rank = min(self.copies, len(rows))
+            if root.shape[1] > rank:  # F with FF' = G, and no more columns than rank
+                values, vectors = np.linalg.eigh(root @ root.T)
+                root = vectors[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0.0))
+            kept = data[rows] if effects else None
+            out.append(Component(self.copies, root, kept, self.noise[rows], effects, directions))
+        return out
+
+
+def _strata_of(
     design: Design,
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
-) -> tuple[_Deviations, ...]:
-    """Rotate ordered rows into the deviations along each set of factors, which are independent."""
+) -> tuple[_Stratum, ...]:
+    """Divide sorted rows into blocks, and return the strata of every set of factors."""
     factors = factors_of(design)
-    number = range(len(factors))
-    own = {
-        name: tuple(determined(each, codes) is not None for codes in factors)
-        for name, each in index.items()
+    numbers = range(len(factors))
+    nested = {
+        name: tuple(determined(entries, codes) is not None for codes in factors)
+        for name, entries in index.items()
     }
-    covariates = _covariates_of(design, factors, own)
-    orbits = find_orbits(factors, index, variance_of, [noise, *design.only.values()], own)
-    bases = []
-    for f in number:
-        on = [levels for at, levels in covariates.values() if at == f]
-        alike = (np.flatnonzero(orbits[f] == label) for label in range(orbits[f].max() + 1))
-        bases.append([_directions(levels, on) for levels in alike])
+    covariates = _covariates_of(design, factors, nested)
+    orbits = find_orbits(factors, index, variance_of, [noise, *design.only.values()], nested)
+    directions = []
+    for f in numbers:
+        on = [values for factor, values in covariates.values() if factor == f]
+        each = (np.flatnonzero(orbits[f] == orbit) for orbit in range(orbits[f].max() + 1))
+        directions.append([_directions(levels, on) for levels in each])
+    # Rows are grouped by the combination of their orbits.
     sizes = [orbit.max() + 1 for orbit in orbits]
-    codes = [orbit[own] for orbit, own in zip(orbits, factors, strict=True)]
-    joint = np.ravel_multi_index(codes, sizes)
-    present, block, counts = np.unique(joint, return_inverse=True, return_counts=True)
-    in_blocks = np.argsort(block, kind="stable")
+    of_rows = [orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)]
+    combination = np.ravel_multi_index(of_rows, sizes)
+    present, block_of, counts = np.unique(combination, return_inverse=True, return_counts=True)
+    in_blocks = np.argsort(block_of, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(counts)])
     blocks: dict[tuple[int, ...], _Block] = {}
-    for b, labels in enumerate(zip(*np.unravel_index(present, sizes), strict=True)):
-        levels = tuple(np.flatnonzero(orbits[f] == labels[f]) for f in number)
-        rows = in_blocks[bounds[b] : bounds[b + 1]].reshape([len(its) for its in levels])
-        blocks[labels] = _Block(rows, tuple(bases[f][labels[f]] for f in number), levels)
+    for b, chosen in enumerate(zip(*np.unravel_index(present, sizes), strict=True)):
+        levels = tuple(np.flatnonzero(orbits[f] == chosen[f]) for f in numbers)
+        grid = in_blocks[bounds[b] : bounds[b + 1]].reshape([len(its) for its in levels])
+        blocks[chosen] = _Block(grid, tuple(directions[f][chosen[f]] for f in numbers), levels)
     out = []
-    for along in (a for r in range(len(factors) + 1) for a in itertools.combinations(number, r)):
-        groups: dict[tuple[int, ...], list[_Block]] = {}
-        for labels, one in blocks.items():
-            groups.setdefault(tuple(labels[f] for f in along), []).append(one)
-        names = [name for name in index if all(own[name][f] for f in along)]
-        for members in groups.values():
+    for along in (a for r in range(len(factors) + 1) for a in itertools.combinations(numbers, r)):
+        sharing: dict[tuple[int, ...], list[_Block]] = {}
+        for chosen, block in blocks.items():
+            sharing.setdefault(tuple(chosen[f] for f in along), []).append(block)
+        names = [name for name in index if all(nested[name][f] for f in along)]
+        for members in sharing.values():
             first = members[0]
-            copies = math.prod(first.rows.shape[f] - first.bases[f].shape[1] for f in along)
+            copies = math.prod(first.rows.shape[f] - first.directions[f].shape[1] for f in along)
             if copies:
-                entering = _entering(design, members, along, names, own, covariates, variance_of)
-                noises = np.array([noise[row] for row in entering[0]], dtype=np.int64)
-                connected = _connected(len(noises), entering[1])
-                out.append(_Deviations(tuple(members), along, copies, noises, connected))
+                rows, effects = _rows_and_effects(
+                    design, members, along, names, nested, covariates, variance_of
+                )
+                connected = _connected(len(rows), effects)
+                out.append(_Stratum(tuple(members), along, copies, noise[rows], connected))
     return tuple(out)
 
 
 def _covariates_of(
-    design: Design, factors: Sequence[np.ndarray], own: Mapping[str, tuple[bool, ...]]
+    design: Design, factors: Sequence[np.ndarray], nested: Mapping[str, tuple[bool, ...]]
 ) -> dict[str, tuple[int, np.ndarray]]:
-    """Return the factor that determines each term with a covariate.
-
-    Also its number for each level.
-    """
+    """Return the factor that determines each covariate, and its value at each level, by term."""
     out: dict[str, tuple[int, Any]] = {}
     for name in design.spec.mu:
         covariate = design.spec.parameters[name].covariate
         if covariate is None:
             continue
-        each = [determined(codes, design.covariates[covariate]) for codes in factors]
-        on = next((f for f, levels in enumerate(each) if levels is not None), None)
+        by_level = [determined(codes, design.covariates[covariate]) for codes in factors]
+        on = next((f for f, values in enumerate(by_level) if values is not None), None)
         if on is None:
             raise NotCollapsible(
                 f"{covariate} differs between rows of one {' and of one '.join(design.units)}"
             )
-        if own[name][on]:
+        if nested[name][on]:
             raise NotCollapsible(f"{name} has an entry of its own for whatever has one {covariate}")
-        out[name] = (on, each[on])
+        out[name] = (on, by_level[on])
     return out
 
 
-def _directions(members: np.ndarray, covariates: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the directions set apart of an orbit's levels, orthonormal.
-
-    Shape (levels, 1 + independent covariates).
-    """
-    mean = np.full((len(members), 1), 1 / np.sqrt(len(members)))
-    if not covariates or len(members) == 1:
+def _directions(levels: np.ndarray, covariates: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the directions of an orbit as orthonormal columns: its mean, then its covariates."""
+    mean = np.full((len(levels), 1), 1 / np.sqrt(len(levels)))
+    if not covariates or len(levels) == 1:
         return mean
-    values = np.stack([levels[members] for levels in covariates], axis=1)
+    values = np.stack([by_level[levels] for by_level in covariates], axis=1)
     size = np.sqrt((values**2).sum(axis=0))
     values = values / np.where(size > 0, size, 1.0)
     vectors, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
     return np.concatenate([mean, vectors[:, lengths > NO_LENGTH]], axis=1)
 
 
-def _entering(
+def _rows_and_effects(
     design: Design,
-    members: Sequence[_Block],
+    blocks: Sequence[_Block],
     along: tuple[int, ...],
     names: Sequence[str],
-    own: Mapping[str, tuple[bool, ...]],
+    nested: Mapping[str, tuple[bool, ...]],
     covariates: Mapping[str, tuple[int, np.ndarray]],
     variance_of: Mapping[str, np.ndarray],
 ) -> tuple[list[int], list[Effect]]:
-    """Return a table row for each row of some deviations, and the effects that enter them.
+    """Return a stratum's rows, each as one table row of its block, and the effects that enter them.
 
-    These have a row for each block and each choice of directions along the other factors.
+    An effect is told by its parameter, its entry, and its directions along the factors outside A
+    that the parameter is nested in.
     """
-    n_factors = members[0].rows.ndim
+    n_factors = blocks[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
     rows: list[int] = []
-    entering: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, _Block]]] = {}
-    for block in members:
-        first = block.rows.flat[0]
-        for towards in itertools.product(*(range(block.bases[f].shape[1]) for f in rest)):
+    found: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, _Block]]] = {}
+    for block in blocks:
+        row = int(block.rows.flat[0])
+        for chosen in itertools.product(*(range(block.directions[f].shape[1]) for f in rest)):
             for name in names:
-                if name in design.only and not design.only[name][first]:
+                if name in design.only and not design.only[name][row]:
                     continue
                 coef = 1.0
-                for f, direction in zip(rest, towards, strict=True):
-                    on, levels = covariates.get(name, (None, None))
-                    if own[name][f]:
+                for f, direction in zip(rest, chosen, strict=True):
+                    if nested[name][f]:
                         continue
+                    on, by_level = covariates.get(name, (None, None))
                     if on == f:
-                        values = levels[block.levels[f]]  # type: ignore[index]
-                        inner = float(values @ block.bases[f][:, direction])
+                        values = by_level[block.levels[f]]  # type: ignore[index]
+                        inner = float(values @ block.directions[f][:, direction])
                         length = float(np.sqrt(values @ values))
                         coef *= inner if abs(inner) > NO_LENGTH * length else 0.0
                     else:
                         coef *= np.sqrt(block.rows.shape[f]) if direction == 0 else 0.0
                 if coef:
-                    turned = tuple(d for f, d in zip(rest, towards, strict=True) if own[name][f])
-                    key = (name, int(design.index[name][first]), turned)
-                    entering.setdefault(key, []).append((len(rows), coef, block))
-            rows.append(int(first))
+                    within = tuple(d for f, d in zip(rest, chosen, strict=True) if nested[name][f])
+                    key = (name, int(design.index[name][row]), within)
+                    found.setdefault(key, []).append((len(rows), coef, block))
+            rows.append(row)
     effects = []
-    for (name, entry, turned), entries in entering.items():
-        block = entries[0][2]
-        mine = own[name]
-        its = block.rows[tuple(slice(None if mine[f] else 1) for f in range(n_factors))]
+    for (name, entry, within), uses in found.items():
+        block = uses[0][2]
+        is_nested = nested[name]
+        used = block.rows[tuple(slice(None if is_nested[f] else 1) for f in range(n_factors))]
         load = np.ones((1,) * n_factors)
-        for f, direction in zip([f for f in rest if mine[f]], turned, strict=True):
+        for f, direction in zip([f for f in rest if is_nested[f]], within, strict=True):
             shape = [-1 if g == f else 1 for g in range(n_factors)]
-            load = load * block.bases[f][:, direction].reshape(shape)
-        at, coefs = np.array([k for k, *_ in entries]), np.array([c for _, c, _ in entries])
+            load = load * block.directions[f][:, direction].reshape(shape)
+        at, coefs = np.array([k for k, *_ in uses]), np.array([c for _, c, _ in uses])
         variance = int(variance_of[name][entry])
-        effects.append(Effect(name, design.index[name][its], variance, at, coefs, load))
+        effects.append(Effect(name, design.index[name][used], variance, at, coefs, load))
     return rows, effects
 
 
 def _connected(
     size: int, effects: Sequence[Effect]
 ) -> tuple[tuple[np.ndarray, tuple[Effect, ...]], ...]:
-    """Return the rows that effects connect, directly or by way of others, with those effects."""
+    """Return the rows that effects connect, directly or through other rows, with those effects."""
     group = np.arange(size)
     for effect in effects:
         together = np.isin(group, group[effect.rows])
@@ -722,9 +671,36 @@ def _connected(
     out = []
     for label in np.unique(group):
         rows = np.flatnonzero(group == label)
-        its = [effect for effect in effects if group[effect.rows[0]] == label]
-        moved = (replace(effect, rows=np.searchsorted(rows, effect.rows)) for effect in its)
+        entering = (effect for effect in effects if group[effect.rows[0]] == label)
+        moved = (replace(effect, rows=np.searchsorted(rows, effect.rows)) for effect in entering)
         out.append((rows, tuple(moved)))
+    return tuple(out)
+
+
+def _components(strata: Sequence[_Stratum], design: Design) -> tuple[Component, ...]:
+    """Return the components of the outcome minus the means that are numbers of the model file.
+
+    Rows of noise alone are pooled into one component for each noise variance.
+    """
+    y = design.y.copy()
+    for name in design.spec.location_parameters():
+        parameter = design.spec.parameters[name]
+        if not isinstance(mu := parameter.args["mu"], str):
+            y -= mu if parameter.covariate is None else mu * design.covariates[parameter.covariate]
+    out: list[Component] = []
+    pooled: dict[int, tuple[int, float]] = {}
+    for stratum in strata:
+        for component in stratum.components(y):
+            if component.effects:
+                out.append(component)
+                continue
+            for row, variance in enumerate(map(int, component.noise)):
+                copies, squares = pooled.get(variance, (0, 0.0))
+                squares += float((component.gram_root[row] ** 2).sum())
+                pooled[variance] = (copies + stratum.copies, squares)
+    for variance, (copies, squares) in pooled.items():
+        root = np.array([[np.sqrt(squares)]])
+        out.append(Component(copies, root, None, np.array([variance]), ()))
     return tuple(out)
 
 
@@ -746,10 +722,10 @@ def _kernel_arrays(
         np.array([len(comp.noise) for comp in components], dtype=np.int64),
         np.array([comp.copies for comp in components], dtype=float),
         starts([len(comp.noise) for comp in components]),
-        starts([comp.half.size for comp in components]),
+        starts([comp.gram_root.size for comp in components]),
         starts([len(comp.effects) for comp in components]),
         _joined([comp.noise for comp in components], np.int64),
-        _joined([comp.half.ravel() for comp in components], float),
+        _joined([comp.gram_root.ravel() for comp in components], float),
         np.array([effect.variance for effect in effects], dtype=np.int64),
         starts([len(effect.rows) for effect in effects]),
         _joined([effect.rows for effect in effects], np.int64),
@@ -759,3 +735,66 @@ def _kernel_arrays(
 
 def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([np.zeros(0), *parts]).astype(dtype)
+
+
+# Effects, given the scales.
+
+
+def _draw_component(
+    comp: Component, var: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator
+) -> None:
+    """Add the draws of one component to the effects that take part in it."""
+    assert comp.data is not None
+    shape, x = comp.data.shape[1:], comp.incidence
+    (m, n_eff), size = x.shape, int(np.prod(shape))
+    data = comp.data.reshape(m, size)
+
+    def normals(*lead: int) -> np.ndarray:
+        z = rng.standard_normal((*lead, *shape))
+        for axis, directions in comp.directions:
+            z = without_directions(z, 2 + axis, directions)
+        return z.reshape(*lead, size)
+
+    # In slices of the draws, so that a large table does not need all of them at once.
+    step = max(1, int(4e6 // (max(n_eff, m) * size)))
+    for start in range(0, len(var), step):
+        part = slice(start, start + step)
+        noise, prior = var[part][:, comp.noise], var[part][:, comp.variances]
+        k = len(noise)
+        if n_eff <= m:
+            weighted = x.T / noise[:, None]  # X' S^-1, (k, n_eff, m)
+            precision = weighted @ x
+            diagonal = np.arange(n_eff)
+            precision[:, diagonal, diagonal] += 1 / prior
+            inverse = np.linalg.inv(np.linalg.cholesky(precision)).transpose(0, 2, 1)  # L^-T
+            mean = (inverse @ (inverse.transpose(0, 2, 1) @ weighted)) @ data
+            u = mean + inverse @ normals(k, n_eff)
+        else:
+            # Fewer rows than effects: draw both from their prior, and move the effects by what is
+            # left of the data (Matheron's rule), which needs a matrix of the rows alone.
+            u = np.sqrt(prior)[:, :, None] * normals(k, n_eff)
+            left = data - x @ u - np.sqrt(noise)[:, :, None] * normals(k, m)
+            inverse = np.linalg.inv(np.linalg.cholesky(covariances(comp, noise, prior)))
+            u += prior[:, :, None] * (x.T @ (inverse.transpose(0, 2, 1) @ (inverse @ left)))
+        for column, effect in enumerate(comp.effects):
+            if effect.name not in flat:
+                continue
+            values = u[:, column].reshape(k, *shape) * effect.load
+            values = np.broadcast_to(values, (k, *effect.entries.shape))
+            flat[effect.name][part, effect.entries.ravel()] += values.reshape(k, -1)
+
+
+def covariances(comp: Component, noise: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return V = X D X' + S for variances of noise (n, m) and of effects (n, effects)."""
+    total = (comp.incidence * prior[:, None]) @ comp.incidence.T
+    diagonal = np.arange(noise.shape[1])
+    total[:, diagonal, diagonal] += noise
+    return total
+
+
+def without_directions(values: np.ndarray, axis: int, directions: np.ndarray) -> np.ndarray:
+    """Return the deviations of values along an axis from directions, orthonormal columns."""
+    if directions.shape[1] == 1:  # the mean
+        return values - values.mean(axis=axis, keepdims=True)
+    onto = np.tensordot(values, directions, axes=(axis, 0))
+    return values - np.moveaxis(onto @ directions.T, -1, axis)

@@ -1,13 +1,16 @@
-r"""Quantities that are linear in the effects of a model, given its scales.
+r"""Quantities that are linear in the effects of a model, as mixtures of normals.
 
-Means, contrasts, new words.
+Every mean and contrast of a normal model is such a quantity, and so is the value of a new word.
+Given the scales (SDs) it has a known normal distribution. So its posterior is a mixture of normals,
+one for each draw of the scales, and no effect has to be drawn.
 
-Every mean and contrast of a normal model is such a quantity. So its posterior is a mixture of
-normals over the draws of the scales, and nothing has to be drawn. Within a component
-(`bayesbias.inference.likelihood`), with incidence X, effect variances D and noise variances S, the
-data have covariance :math:`V = X D X^T + S`, and the effects given the data are normal with mean
-:math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`, the same at every position along
-the component's factors. A linear quantity is a sum over components of such effects.
+1. `Linear` holds the weights of quantities on effects, and `Quantities` what they are called.
+2. `Rotated` has the same weights on the rotated effects of each component of
+   `bayesbias.inference.likelihood`. With incidence X, effect variances D and noise variances S a
+   copy y of a component has covariance :math:`V = X D X^T + S`. Given y its effects are normal with
+   mean :math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`. Copies and components
+   are independent, so that the moments of a quantity are sums over them.
+3. `mixtures_of` makes `Mixtures` of these moments, and `mixture_interval` their intervals.
 """
 
 from __future__ import annotations
@@ -27,38 +30,36 @@ _NUMBERS_AT_A_TIME = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Fresh:
-    """Effects of a new word, attribute or pair.
-
-    Normal, with the standard deviation that the model gives them.
+    """The effects of a new word, attribute or pair: normals around zero.
 
     Attributes
     ----------
-    spread : str or float
+    sd : str or float
         The parameter that is their standard deviation, or a number.
-    entries : ndarray of int, shape (cells,)
-        The flat entry of `spread` for each of the new effects.
-    weights : ndarray, shape (quantities, cells)
-        Weights of the new effects; of `Linear.apart` their squares.
+    entries : ndarray of int, shape (new effects,)
+        The flat entry of `sd` that each has.
+    weights : ndarray, shape (quantities, new effects)
+        Weights of the new effects; in `Linear.apart` their squares.
     """
 
-    spread: str | float
+    sd: str | float
     entries: np.ndarray
     weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Some quantities: a constant, and weights of effects.
+    """Quantities that are a constant plus weighted effects.
 
     Attributes
     ----------
     constant : ndarray, shape (quantities,)
     weights : Mapping of str to scipy.sparse.csr_array, shape (quantities, entries)
-        Of each parameter, by its name.
+        The weights of each parameter's entries.
     shared : tuple of Fresh
         New effects that several quantities share (a new word), so that they cancel in a difference.
     apart : tuple of Fresh
-        New effects of each quantity alone (attributes, noise), by the squares of their weights.
+        New effects of one quantity alone (attributes, noise).
     """
 
     constant: np.ndarray
@@ -70,64 +71,58 @@ class Linear:
         return len(self.constant)
 
     def combined(self, by: Any) -> Linear:
-        """Return sums by sparse weights, shape (sums, quantities), as of `weights_of`.
-
-        What each quantity has for itself adds up by its squares.
-        """
+        """Return weighted sums of the quantities, by a sparse array of shape (sums, quantities)."""
         shared, apart = (
-            tuple(replace(new, weights=own @ new.weights) for new in group)
-            for group, own in ((self.shared, by), (self.apart, by.power(2)))
+            tuple(replace(new, weights=factor @ new.weights) for new in group)
+            for group, factor in ((self.shared, by), (self.apart, by.power(2)))
         )
-        weights = {name: by @ own for name, own in self.weights.items()}
+        weights = {name: by @ each for name, each in self.weights.items()}
         return Linear(by @ self.constant, weights, shared, apart)
 
     def draws(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the quantities for draws of the parameters, shape (n, quantities).
-
-        New effects are at their mean of zero.
-        """
+        """Return the quantities, shape (n, quantities), for n draws, with new effects at zero."""
         n = len(next(iter(draws.values())))
         out = np.broadcast_to(self.constant, (n, len(self))).copy()
-        for name, own in self.weights.items():
-            out += (own @ draws[name].reshape(n, -1).T).T
+        for name, weights in self.weights.items():
+            out += (weights @ draws[name].reshape(n, -1).T).T
         return out
 
     def new_variance(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the variance that new effects add, shape (n or 1, quantities).
+        """Return the variance that new effects add under each draw of the scales.
 
-        Of given values of the scales.
+        Its shape is (n, quantities), or (1, quantities) if it depends on no scale.
         """
         out = np.zeros((1, len(self)))
         for squared, group in ((False, self.shared), (True, self.apart)):
             for new in group:
                 weights = new.weights if squared else new.weights**2
-                if isinstance(new.spread, str):
-                    values = draws[new.spread]
-                    cells = values.reshape(len(values), -1)[:, new.entries] ** 2
+                if isinstance(new.sd, str):
+                    values = draws[new.sd]
+                    variances = values.reshape(len(values), -1)[:, new.entries] ** 2
                 else:
-                    cells = np.full((1, len(new.entries)), float(new.spread) ** 2)
-                out = out + cells @ weights.T
+                    variances = np.full((1, len(new.entries)), float(new.sd) ** 2)
+                out = out + variances @ weights.T
         return out
 
 
 def weights_of(sums: Sequence[Mapping[int, float]], number: int) -> Any:
-    """Return sparse weights, shape (sums, number), from those of each sum by place."""
+    """Return sparse weights, shape (sums, number), from the weights of each sum by place."""
     from scipy import sparse
 
     out = sparse.lil_array((len(sums), number))
-    for k, own in enumerate(sums):
-        for place, weight in own.items():
+    for k, weights in enumerate(sums):
+        for place, weight in weights.items():
             out[k, place] = weight
     return out.tocsr()
 
 
 def joined(tables: Sequence[Linear]) -> Linear:
-    """Return quantities of one model, those of each table after those of the one before."""
+    """Return the quantities of several tables of one model, one table after the other."""
     from scipy import sparse
 
     constant = np.concatenate([np.zeros(0), *(table.constant for table in tables)])
     starts = np.cumsum([0, *(len(table) for table in tables)])
-    entries = {name: own.shape[1] for table in tables for name, own in table.weights.items()}
+    entries = {name: each.shape[1] for table in tables for name, each in table.weights.items()}
     weights = {}
     for name, size in entries.items():
         of_each = [
@@ -140,10 +135,8 @@ def joined(tables: Sequence[Linear]) -> Linear:
         for place, table in enumerate(tables):
             for new in getattr(table, group):
                 none = np.zeros((len(constant), new.weights.shape[1]))
-                its = out.setdefault(
-                    (new.spread, new.entries.tobytes()), replace(new, weights=none)
-                )
-                its.weights[starts[place] : starts[place + 1]] += new.weights
+                whole = out.setdefault((new.sd, new.entries.tobytes()), replace(new, weights=none))
+                whole.weights[starts[place] : starts[place + 1]] += new.weights
         return tuple(out.values())
 
     return Linear(constant, weights, fresh("shared"), fresh("apart"))
@@ -151,51 +144,59 @@ def joined(tables: Sequence[Linear]) -> Linear:
 
 @dataclass(frozen=True, eq=False)
 class _Loads:
-    """What some quantities have in the effects of one component."""
+    """The weights of quantities on the rotated effects of one component.
 
-    place: int  # of the component
+    Attributes
+    ----------
+    place : int
+        The place of the component among all.
+    quantities : ndarray of int
+        The quantities that have a weight here.
+    effects : ndarray of int
+        The effects of the component that have a weight.
+    weights : ndarray, shape (effects, quantities, levels along A)
+    """
+
+    place: int
     quantities: np.ndarray
-    effect: np.ndarray  # (loads,) of the component
-    weights: np.ndarray  # (loads, quantities, positions)
+    effects: np.ndarray
+    weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Projected:
-    """Linear quantities turned as the components of a table are.
-
-    All tables of the same labels share it.
-    """
+class Rotated:
+    """Linear quantities of the rotated effects; the same for all outcomes of a design."""
 
     constant: np.ndarray
     weights: Mapping[str, Any]
     loads: list[_Loads]
 
     @classmethod
-    def of(cls, reduced: Collapsed, linear: Linear) -> Projected:
-        """Turn linear quantities."""
+    def of(cls, reduced: Collapsed, linear: Linear) -> Rotated:
+        """Rotate quantities into the components of a reduction."""
         from scipy import sparse
 
         design = reduced.design
         constant, weights = linear.constant.astype(float), dict(linear.weights)
-        # A parameter centered on another is that one and an effect of its own.
+        # A parameter centered on another is that one plus effects of its own.
         for name in reversed(design.spec.location_parameters()):
             mu = design.spec.parameters[name].args["mu"]
             if name not in weights:
                 continue
             if isinstance(mu, str):
                 up = design.parent[name, "mu"]
-                turn = sparse.csr_array(
+                onto = sparse.csr_array(
                     (np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu))
                 )
-                moved = weights[name] @ turn
+                moved = weights[name] @ onto
                 weights[mu] = weights[mu] + moved if mu in weights else moved
             elif mu:
                 constant = constant + weights[name].sum(axis=1) * float(mu)
         # Columns are taken again and again, which of sparse weights costs more than what is done
         # with them.
         weights = {
-            name: own.toarray() if np.prod(own.shape) <= _DENSE else own.tocsc()
-            for name, own in weights.items()
+            name: each.toarray() if np.prod(each.shape) <= _DENSE else each.tocsc()
+            for name, each in weights.items()
         }
         loads = [
             _loads_of(reduced, place, weights, len(constant))
@@ -204,20 +205,20 @@ class Projected:
         return cls(constant, weights, [each for each in loads if each is not None])
 
     def moments(self, reduced: Collapsed, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance, shape (n, quantities), for log scales of shape (n, n_theta).
+        """Return mean and variance of the quantities given log scales, without new effects.
 
-        New effects are left out.
+        Both have the shape (n, quantities), for log scales of the shape (n, n_theta).
         """
         mean = np.broadcast_to(self.constant, (len(theta), len(self.constant))).copy()
         variance = np.zeros_like(mean)
         for name, weights in self.weights.items():
-            untouched = reduced.design.untouched(name)  # which keeps its prior
-            own = _columns(weights, untouched)
-            if own.any():
-                var = reduced.variances_at(theta)[:, reduced.variance_of[name][untouched]]
-                variance += var @ (own**2).T
+            unused = reduced.design.without_data(name)  # these entries keep their prior
+            of_unused = _columns(weights, unused)
+            if of_unused.any():
+                var = reduced.variances_at(theta)[:, reduced.variance_of[name][unused]]
+                variance += var @ (of_unused**2).T
         for loads in self.loads:
-            size = reduced.components[loads.place].incidence.size + len(loads.effect) ** 2
+            size = reduced.components[loads.place].incidence.size + len(loads.effects) ** 2
             step = max(1, _NUMBERS_AT_A_TIME // size)
             for start in range(0, len(theta), step):
                 some = slice(start, start + step)
@@ -231,36 +232,41 @@ def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
 
 
 def _loads_of(
-    reduced: Collapsed, place: int, of_names: Mapping[str, Any], number: int
+    reduced: Collapsed, place: int, weights: Mapping[str, Any], number: int
 ) -> _Loads | None:
+    """Rotate weights of `number` quantities into one component; None if all are zero there."""
     component = reduced.components[place]
     if component.data is None:
         return None
     shape = component.data.shape[1:]
     rest = tuple(1 + axis for axis, length in enumerate(shape) if length == 1)
-    effects, loads = [], []
-    for which, effect in enumerate(component.effects):
-        if effect.name not in of_names:
+    effects, rotated = [], []
+    for k, effect in enumerate(component.effects):
+        if effect.name not in weights:
             continue
-        own = _columns(of_names[effect.name], effect.entries.ravel())
-        own = own.reshape(number, *effect.entries.shape) * effect.load
-        own = own.sum(axis=rest, keepdims=True) if rest else own
-        for axis, basis in component.bases:
-            own = without_directions(own, 1 + axis, basis)
-        if own.any():
-            effects.append(which)
-            loads.append(own.reshape(number, -1))
-    if not loads:
+        values = _columns(weights[effect.name], effect.entries.ravel())
+        values = values.reshape(number, *effect.entries.shape) * effect.load
+        values = values.sum(axis=rest, keepdims=True) if rest else values
+        for axis, directions in component.directions:
+            values = without_directions(values, 1 + axis, directions)
+        if values.any():
+            effects.append(k)
+            rotated.append(values.reshape(number, -1))
+    if not rotated:
         return None
-    weights = np.stack(loads)
-    used = np.flatnonzero(weights.any(axis=(0, 2)))
-    return _Loads(place, used, np.array(effects), weights[:, used])
+    loads = np.stack(rotated)
+    used = np.flatnonzero(loads.any(axis=(0, 2)))
+    return _Loads(place, used, np.array(effects), loads[:, used])
 
 
 def _add_moments(
     loads: _Loads, reduced: Collapsed, theta: np.ndarray, mean: np.ndarray, variance: np.ndarray
 ) -> None:
-    """Add what one component contributes to mean and variance."""
+    """Add what one component contributes to mean and variance.
+
+    With w the loads of a quantity on the effects of a copy, they are w'D X' V^-1 y and
+    w'D w - w'D X' V^-1 X D w, summed over the copies.
+    """
     component, var = reduced.components[loads.place], reduced.variances_at(theta)
     assert component.data is not None
     n, (m, _) = len(var), component.incidence.shape
@@ -273,81 +279,84 @@ def _add_moments(
             "a covariance is not positive definite in floating point: a standard deviation is "
             "millions of times the noise"
         ) from None
-    prior = prior[:, loads.effect]
-    # L^-1 X D, for V = L L'.
-    inverse = np.linalg.inv(lower)
-    half = inverse @ (component.incidence[:, loads.effect] * prior[:, None])
-    onto = np.matmul(weights, data.T)  # (loads, quantities, m)
-    toward = inverse.transpose(0, 2, 1) @ half  # V^-1 X D
-    mean[:, loads.quantities] += toward.transpose(0, 2, 1).reshape(n, -1) @ onto.transpose(
+    prior = prior[:, loads.effects]
+    inverse = np.linalg.inv(lower)  # L^-1, with V = L L'
+    whitened = inverse @ (component.incidence[:, loads.effects] * prior[:, None])  # L^-1 X D
+    gain = inverse.transpose(0, 2, 1) @ whitened  # V^-1 X D
+    onto = np.matmul(weights, data.T)  # (effects, quantities, m)
+    mean[:, loads.quantities] += gain.transpose(0, 2, 1).reshape(n, -1) @ onto.transpose(
         0, 2, 1
     ).reshape(-1, onto.shape[1])
-    own = prior @ (weights**2).sum(axis=2)
+    added = prior @ (weights**2).sum(axis=2)
     number, size = weights.shape[1:]
-    if m * size < len(weights):  # squares of the numbers that a quantity takes from the data
-        turned = half.reshape(n * m, -1) @ weights.reshape(len(weights), -1)
-        own -= (turned.reshape(n, m, number, size) ** 2).sum(axis=(1, 3))
-    else:  # by the products of loads
+    if m * size < len(weights):  # by the squares of L^-1 X D w
+        product = whitened.reshape(n * m, -1) @ weights.reshape(len(weights), -1)
+        added -= (product.reshape(n, m, number, size) ** 2).sum(axis=(1, 3))
+    else:  # by the products of loads with each other
         among = np.einsum("cqs,dqs->cdq", weights, weights)
-        products = half.transpose(0, 2, 1) @ half
-        own -= products.reshape(n, -1) @ among.reshape(-1, number)
-    variance[:, loads.quantities] += own
+        products = whitened.transpose(0, 2, 1) @ whitened
+        added -= products.reshape(n, -1) @ among.reshape(-1, number)
+    variance[:, loads.quantities] += added
 
 
 @dataclass(frozen=True, eq=False)
 class Quantities:
-    """What is asked of a posterior: each becomes a row of a table of results.
+    """Quantities asked of a posterior; each becomes a row of a table of results.
 
-    A quantity is linear in the effects, or a mixture of several such parts, as where a new word may
-    be of several classes.
+    A quantity is one linear part, or a mixture of several, as where a new word may be of several
+    classes.
 
     Attributes
     ----------
     keys : list of (level, name, label)
-        The label is a connection, or of contrasts ``a - b``.
+        The label is a connection, or ``a - b`` for a contrast.
     linear : Linear
-        The parts.
+        All parts.
     quantity : ndarray of int, shape (parts,)
-        Which quantity each part belongs to, in order.
+        The quantity that each part belongs to, in rising order.
     weight : ndarray, shape (parts,)
         Weights of the parts; those of a quantity add up to one.
-    known : ndarray, shape (quantities,), optional
-        The observed values, of quantities about the listed words.
+    observed : ndarray, shape (quantities,), optional
+        The observed values, where quantities are about the listed words.
     """
 
     keys: list[tuple[str, str, str]]
     linear: Linear
     quantity: np.ndarray
     weight: np.ndarray
-    known: np.ndarray | None = None
+    observed: np.ndarray | None = None
 
     @classmethod
     def plain(
-        cls, keys: Sequence[tuple[str, str, str]], linear: Linear, known: np.ndarray | None = None
+        cls,
+        keys: Sequence[tuple[str, str, str]],
+        linear: Linear,
+        observed: np.ndarray | None = None,
     ) -> Quantities:
-        """Return quantities that are no mixtures, of one part each."""
-        return cls(list(keys), linear, np.arange(len(keys)), np.ones(len(keys)), known)
+        """Return quantities of one part each."""
+        return cls(list(keys), linear, np.arange(len(keys)), np.ones(len(keys)), observed)
 
     def chosen(self, which: Sequence[int]) -> Quantities:
-        """Return some of them, in this order."""
+        """Return some of the quantities, by their places."""
         from scipy import sparse
 
         parts = [np.arange(*np.searchsorted(self.quantity, [k, k + 1])) for k in which]
         at = np.concatenate([np.zeros(0, int), *parts])
-        quantity = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
-        known = None if self.known is None else self.known[which]
+        quantity = np.repeat(np.arange(len(parts)), [len(places) for places in parts])
+        observed = None if self.observed is None else self.observed[which]
         linear = self.linear.combined(sparse.eye_array(len(self.linear), format="csr")[at])
-        return Quantities([self.keys[k] for k in which], linear, quantity, self.weight[at], known)
+        keys = [self.keys[k] for k in which]
+        return Quantities(keys, linear, quantity, self.weight[at], observed)
 
     def at(self, level: str | None) -> Quantities:
-        """Return those of one level, or all."""
+        """Return the quantities of one level, or all."""
         if level is None:
             return self
         return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 
 ENOUGH_MIXED = 1000
-"""Draws of the scales that are mixed of a usual run: 1,000 normals say more than 1,000 plain draws."""
+"""How many draws of the scales a mixture is over; 1,000 normals say more than 1,000 plain draws."""
 _SPARSEST = 4  # of runs of more than 4,000 draws each fourth is mixed, so that errors shrink
 _STEPS = 60
 _EXACT = 1e-10
@@ -356,15 +365,13 @@ _GRID = 2001
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """One normal mixture for each quantity.
-
-    Over the draws of the scales and, where a quantity is a mixture itself, over its parts.
+    """A mixture of normals for each quantity: over draws of the scales, and over its parts.
 
     Attributes
     ----------
     mean, sd : ndarray, shape (chains, draws, parts)
     quantity : ndarray of int, shape (parts,)
-        Which quantity each part belongs to, in order.
+        The quantity that each part belongs to, in rising order.
     weight : ndarray, shape (parts,)
     """
 
@@ -389,21 +396,18 @@ class Mixtures:
         alone = number[self.quantity] == 1
         fill(self.quantity[alone], mean[:, alone], sd[:, alone], None)
         for k in np.flatnonzero(number > 1):
-            own = self.quantity == k
-            weight = np.tile(self.weight[own], len(mean)) / len(mean)
-            fill([k], mean[:, own].reshape(-1, 1), sd[:, own].reshape(-1, 1), weight)
+            parts = self.quantity == k
+            weight = np.tile(self.weight[parts], len(mean)) / len(mean)
+            fill([k], mean[:, parts].reshape(-1, 1), sd[:, parts].reshape(-1, 1), weight)
         return out
 
     def in_batches(self, batches: int) -> Mixtures:
-        """Return the mixtures over each of so many batches of the draws.
-
-        All quantities of a batch come after those of the one before.
-        """
+        """Return the mixtures over each batch of draws, one batch after another."""
         parts, length = len(self.quantity), self.mean.shape[0] * self.mean.shape[1] // batches
 
         def cut(values: np.ndarray) -> np.ndarray:
-            own = values.reshape(-1, parts)[: batches * length].reshape(batches, length, parts)
-            return own.transpose(1, 0, 2).reshape(1, length, batches * parts)
+            whole = values.reshape(-1, parts)[: batches * length].reshape(batches, length, parts)
+            return whole.transpose(1, 0, 2).reshape(1, length, batches * parts)
 
         quantity = (self.quantity + len(self) * np.arange(batches)[:, None]).ravel()
         return Mixtures(cut(self.mean), cut(self.sd), quantity, np.tile(self.weight, batches))
@@ -412,13 +416,13 @@ class Mixtures:
         """Return the probability of lying below a number, shape (quantities,)."""
         from scipy.special import ndtr
 
-        own = ndtr((at - self.mean) / self.sd).reshape(-1, len(self.quantity)).mean(axis=0)
-        return np.bincount(self.quantity, self.weight * own, minlength=len(self))
+        each = ndtr((at - self.mean) / self.sd).reshape(-1, len(self.quantity)).mean(axis=0)
+        return np.bincount(self.quantity, self.weight * each, minlength=len(self))
 
     def sampled(self, seed: int) -> np.ndarray:
-        """Draw once from each of the normals, from one of the parts of each quantity.
+        """Draw once from each mixture under each draw of the scales.
 
-        Shape (chains, draws, quantities).
+        A quantity of several parts takes one of them. The shape is (chains, draws, quantities).
         """
         rng = np.random.default_rng([seed, 4])
         values = self.mean + self.sd * rng.standard_normal(self.mean.shape)
@@ -433,29 +437,27 @@ class Mixtures:
 def mixture_mean_sd(
     mean: np.ndarray, sd: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and sd of mixtures; arguments as of `mixture_interval`."""
-    centre = _average(mean, weight)
-    return centre, np.sqrt(_average(sd**2 + (mean - centre) ** 2, weight))
+    """Return the mean and SD of each mixture; arguments are those of `mixture_interval`."""
+    center = _average(mean, weight)
+    return center, np.sqrt(_average(sd**2 + (mean - center) ** 2, weight))
 
 
 def mixture_interval(
     mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the shortest interval of each mixture.
+    """Return the ends of the shortest interval of each mixture (the HPDI of a single hump).
 
-    The highest posterior density interval of one hump.
-
-    The ends have equal density and hold `prob` between them; solved by Newton's method for all
-    mixtures at once. One where that does not succeed (humps apart) is solved on a grid.
+    The ends have equal density and hold `prob` between them. Newton's method solves for them, all
+    mixtures at once. Where it fails (humps apart), a grid is searched.
 
     Parameters
     ----------
     mean, sd : ndarray, shape (n, mixtures)
-        Of the normals; sd > 0.
+        Means and SDs (above 0) of the normals.
     prob : float in (0, 1)
         Probability of the intervals.
     weight : ndarray, shape (n,), optional
-        By default all alike; they add up to one.
+        Weights that add up to one; by default equal.
 
     Returns
     -------
@@ -463,12 +465,12 @@ def mixture_interval(
     """
     from scipy.special import ndtr, ndtri
 
-    centre, spread = mixture_mean_sd(mean, sd, weight)
+    center, whole_sd = mixture_mean_sd(mean, sd, weight)
     z = float(ndtri(0.5 + prob / 2))
-    low, high = centre - z * spread, centre + z * spread
+    low, high = center - z * whole_sd, center + z * whole_sd
     unsolved = np.arange(mean.shape[1])
     for _ in range(_STEPS):
-        m, s, unit = mean[:, unsolved], sd[:, unsolved], spread[unsolved]
+        m, s, unit = mean[:, unsolved], sd[:, unsolved], whole_sd[unsolved]
         sides = []
         for end in (low[unsolved], high[unsolved]):
             x = (end - m) / s
@@ -525,14 +527,12 @@ def mixtures_of(
     reduced: Collapsed | None,
     draws: Mapping[str, np.ndarray],
     chains: int,
-    projected: Projected | None = None,
+    rotated: Rotated | None = None,
 ) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
     """Return quantities as normal mixtures, and the draws of scales that these are over.
 
-    None where they are not.
-
-    Of a model that was sampled pair by pair only what is new is normal given the draws. `projected`
-    are the same quantities turned as the components are, where that is done already.
+    Return None where quantities are no such mixtures. Without a reduction only new effects are
+    normal given the draws. `rotated` spares the rotation where it has been done.
     """
     if not asked.keys:
         return None
@@ -542,8 +542,8 @@ def mixtures_of(
     chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
-        turned = Projected.of(reduced, asked.linear) if projected is None else projected
-        mean, variance = turned.moments(reduced, reduced.theta_of(some))
+        rotated = Rotated.of(reduced, asked.linear) if rotated is None else rotated
+        mean, variance = rotated.moments(reduced, reduced.theta_of(some))
     elif reduced is None and (asked.linear.shared or asked.linear.apart):
         mean = asked.linear.draws(some)
         variance = np.zeros_like(mean)

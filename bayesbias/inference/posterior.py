@@ -1,4 +1,4 @@
-"""BiasFit: what a fit found, and the questions one may ask of it."""
+"""BiasFit: the posterior of a model on a table, and the questions one may ask of it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,20 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 class BiasFit(sections.Result):
     """The posterior of one model on one table.
 
+    Its tables of results are made of these answers:
+
+    =======================  =======================================================================
+    method                   what it returns, and which draws that comes from
+    =======================  =======================================================================
+    ``parameter_draws``      all parameters: sampled SDs, and one draw of the effects given each
+    ``scales_and_effects``   sampled SDs, and one draw of some effects given each: faster
+    ``quantities``           means or contrasts as weights of effects, without draws
+    ``answer``               quantities as mixtures of normals over the SDs; no effect is drawn
+    ``answer_from_effects``  quantities from ``parameter_draws``
+    ``describe``             rows of a table of results, from ``answer``
+    ``table_draws``          draws of the rows of a table, from ``answer_from_effects``
+    =======================  =======================================================================
+
     Attributes
     ----------
     sampled : xarray.DataTree
@@ -66,17 +80,17 @@ class BiasFit(sections.Result):
 
     @property
     def study(self) -> str:
-        """Whose sections show it, see `bayesbias.output`."""
+        """The study whose sections show the fit (`bayesbias.output`)."""
         return "groups" if self.spec.results.between else "association"
 
     @functools.cached_property
     def design(self) -> Design:
-        """The index arrays of the model on the table."""
+        """The model laid over the table."""
         return Design.of(self.spec, self.table)
 
     @functools.cached_property
     def idata(self) -> xr.DataTree:
-        """What was sampled, with draws of all effects, for ArviZ."""
+        """The sampled groups with draws of all effects, for ArviZ."""
         import xarray as xr
 
         if self._reduced is None:
@@ -92,7 +106,7 @@ class BiasFit(sections.Result):
         return Engine.of(self.provenance["sampler"])
 
     def fits(self) -> dict[str, BiasFit]:
-        """Return the fit itself, as a result that rests on one."""
+        """Return the fits that a result rests on: here the fit itself."""
         return {"": self}
 
     def parameter_draws(self) -> dict[str, np.ndarray]:
@@ -107,9 +121,7 @@ class BiasFit(sections.Result):
     # -- tables ------------------------------------------------------------------------------------
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Estimate the mean of the outcome per connection.
-
-        Or per whatever else the model gives its results for.
+        """Estimate the mean of the outcome per connection, or other group of the model's results.
 
         Parameters
         ----------
@@ -164,9 +176,8 @@ class BiasFit(sections.Result):
         if frame is None:
             raise FitError(f"{estimand} is given overall and for classes of words, not by {level}")
         by = [group] if level == "overall" else [self.spec.results.levels[level].by, group]
-        counts = self.table.groupby(
-            [self.table[column].astype(str) for column in by], sort=False
-        ).size()
+        of_rows = [self.table[column].astype(str) for column in by]
+        counts = self.table.groupby(of_rows, sort=False).size()
         labels = (
             frame[group] if level == "overall" else zip(frame["name"], frame[group], strict=True)
         )
@@ -211,9 +222,7 @@ class BiasFit(sections.Result):
         estimand: str | None = None,
         level: str | None = None,
     ) -> pd.DataFrame:
-        """Estimate the contrasts in standard deviations of single pairs.
-
-        Use them to compare one set of vectors with another.
+        """Estimate the contrasts in SDs of single pairs, to compare sets of vectors.
 
         Each draw of a contrast is divided by the standard deviation of neutral pairs under the same
         draw (`total_sd`). Without neutral controls it is that of the pairs of the two connections
@@ -259,11 +268,9 @@ class BiasFit(sections.Result):
     def probability_of_superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
     ) -> pd.DataFrame:
-        """Estimate how often a random pair of the first kind is the closer one.
+        """Estimate how often a pair of the first connection is closer than one of the second.
 
-        The first is of the first connection; closer is the smaller distance.
-
-        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the
+        For normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the
         model gives single pairs of either connection (McGraw & Wong 1992, Psychological Bulletin
         111: 361-365). One half is chance. At the level of a word both pairs are its own; at that of
         a class they are pairs of two of its words.
@@ -298,9 +305,9 @@ class BiasFit(sections.Result):
         return estimates.estimates(draws, prob)
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
-        """Predict the difference of one new word, and the share of opposite sign.
+        """Predict the contrast of one new word, and the share of new words of opposite sign.
 
-        `contrasts` under ``population`` are means over new words; single words scatter around them.
+        `contrasts` under ``population`` are means over new words; single words vary around them.
 
         Returns
         -------
@@ -324,15 +331,13 @@ class BiasFit(sections.Result):
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
         """
-        shares = estimates.estimates(self._opposite_draws(), prob)
+        shares = estimates.estimates(self._draws_of_opposite(), prob)
         hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
         frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden, errors="ignore")
         return frame.assign(**estimates.beside(shares, "opposite"))
 
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
-        """Estimate the shares of the variance around the means.
-
-        What the pairs have in common, and what is left.
+        """Estimate the shares of effects and noise in the variance around the means.
 
         The variance of a new row is the sum of the variances of its effects and of the noise.
         Effects are put together by the columns they belong to.
@@ -363,9 +368,7 @@ class BiasFit(sections.Result):
         attributes: int | Sequence[int] | None = None,
         prob: float = PROB,
     ) -> pd.DataFrame:
-        """Estimate how reliable scores of so many words and attributes are.
-
-        These are generalizability coefficients.
+        """Estimate the reliability of scores (generalizability coefficients).
 
         A coefficient is the correlation between a score and the same score from other words and
         attributes like these. It is computed in each draw from the standard deviations of the
@@ -411,9 +414,7 @@ class BiasFit(sections.Result):
         return frame.astype({"words": float, "attributes": float})
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate what covariates do to means and contrasts.
-
-        The model needs slopes (`bayesbias.models.slopes_for`).
+        """Estimate slopes of means and contrasts on covariates, if the model has any.
 
         Returns
         -------
@@ -450,7 +451,7 @@ class BiasFit(sections.Result):
         DataFrame
             See `bayesbias.inference.priors.prior_sensitivity`.
         """
-        return self.once("prior_sensitivity", lambda: priors.prior_sensitivity(self)).copy()
+        return self.cached("prior_sensitivity", lambda: priors.prior_sensitivity(self)).copy()
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the sampler converged.
@@ -459,12 +460,12 @@ class BiasFit(sections.Result):
         -------
         dict
             ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model
-            with an exact reduction: over its scales, given which effects are drawn exactly; None of
-            too few chains or draws), ``ok``, and ``problems``: sentences, none if all is well.
+            with an exact reduction: over its scales, given which effects are drawn exactly; None if
+            chains or draws are too few), ``ok``, and ``problems``: sentences, none if all is well.
         """
         names = [name for name in self.spec.parameters if name in self.sampled["posterior"]]
-        independent = self.engine.name == "quick"
-        return dict(self.once("diagnostics", lambda: diagnose(self.sampled, names, independent)))
+        quick = self.engine.name == "quick"
+        return dict(self.cached("diagnostics", lambda: diagnose(self.sampled, names, quick)))
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return draws of every row of a table of results, made from draws of the effects.
@@ -494,22 +495,22 @@ class BiasFit(sections.Result):
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
-        relabelled, group = estimates.relabelled, self.spec.results.group
+        relabeled, group = estimates.relabeled, self.spec.results.group
 
         def means(level: str, estimand: str = "population") -> xr.DataArray:
-            return self._draws_at(level, estimand, group)
+            return self._draws_of_level(level, estimand, group)
 
         def words(estimand: str = "population") -> xr.DataArray:
             draws = means("word", estimand)
             names = draws["name"].to_numpy().tolist()
             classes = [self._class_of[name] for name in names]
-            return relabelled(
+            return relabeled(
                 draws, protected_word=names, protected_class=classes, level=None, name=None
             )
 
         def contrasts(level: str | None = None, estimand: str | None = None) -> xr.DataArray:
-            blocks = self._blocks(level, estimand)
-            parts = [self._draws_at(own, which, "contrast") for own, which in blocks]
+            asked = self._asked_tables(level, estimand)
+            parts = [self._draws_of_level(*each, "contrast") for each in asked]
             if not (some := [part for part in parts if part.sizes["row"]]):
                 raise no_contrasts(self.spec)
             return estimates.joined_rows(some)
@@ -518,33 +519,28 @@ class BiasFit(sections.Result):
             return make(self.design, Answer(contrasts(**asked), self.parameter_draws()))
 
         makers: dict[str, Callable[..., xr.DataArray]] = {
-            "summary": lambda estimand="population": relabelled(
+            "summary": lambda estimand="population": relabeled(
                 means("overall", estimand), level=None, name=None
             ),
             "words": words,
             "means": means,
             "contrasts": contrasts,
             "standardized": lambda **asked: measured(spreads.standardized, **asked).draws,
-            "probability_of_superiority": lambda **asked: measured(
-                spreads.superiority_draws, **asked
-            ),
-            "new_words": self._opposite_draws,
+            "probability_of_superiority": functools.partial(measured, spreads.superiority_draws),
+            "new_words": self._draws_of_opposite,
             "variance_partition": lambda group=None: spreads.variance_partition_draws(
                 self.design, self._scales, self.shape[0], group
             ),
             "reliability": lambda **asked: reliability.reliability_draws(self, **asked),
             "slopes": lambda: slopes.slope_draws(self),
-            "parameters": self._draws_of_entries,
+            "parameters": self._draws_of_parameters,
         }
         draws = makers[checks.choice(table, makers, "table")](**arguments)
         draws.name = table
         return draws
 
     def save(self, path: checks.FilePath) -> None:
-        """Write one netCDF file, whole or not at all.
-
-        `load_fit` makes pointwise values and effects again.
-        """
+        """Write the fit to one netCDF file, without effects, which `load_fit` draws again."""
         write_fit(path, self)
 
     def __repr__(self) -> str:
@@ -579,25 +575,19 @@ class BiasFit(sections.Result):
 
     # -- how tables are made -----------------------------------------------------------------------
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives, made once for each key and kept as long as the fit.
-
-        In no file.
-        """
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, called the first time that a key is asked for."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     @functools.cached_property
-    def _made(self) -> dict[Any, Any]:
+    def _cache(self) -> dict[Any, Any]:
         return {}
 
     @functools.cached_property
     def ordered(self) -> Design:
-        """The model on the rows in an order of their own.
-
-        What is drawn does not depend on how they came.
-        """
+        """The model laid over the sorted rows, so that draws do not depend on their order."""
         return self.design.ordered()
 
     @functools.cached_property
@@ -618,9 +608,9 @@ class BiasFit(sections.Result):
     def scales_and_effects(
         self, names: Collection[str], most: int | None = None
     ) -> dict[str, np.ndarray]:
-        """Return draws of all scales and of the effects named, `most` at most.
+        """Return draws of all scales and of some effects, thinned to `most` draws.
 
-        It is faster than `parameter_draws` where few effects are needed. A model without an exact
+        It is faster than `parameter_draws` if few effects are needed. A model without an exact
         reduction gives all its parameters.
         """
         draws = self.parameter_draws() if self._reduced is None else self._scales
@@ -636,7 +626,7 @@ class BiasFit(sections.Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of chains, and of the draws that each has."""
+        """The number of chains, and of draws in each."""
         sizes = self.sampled["posterior"].sizes
         return sizes["chain"], sizes["draw"]
 
@@ -645,7 +635,8 @@ class BiasFit(sections.Result):
         """The seed of the random numbers of this fit."""
         return self.design.stream(self.provenance["sampler"]["seed"])
 
-    def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
+    def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
+        """Return the levels and estimands that a table of contrasts has; None stands for all."""
         check_asked(self.spec, level, estimand)
         levels = self.spec.results.contrast_levels if level is None else (level,)
         about = self.spec.results.levels.get(level or "")
@@ -657,33 +648,33 @@ class BiasFit(sections.Result):
                 valid="listed_words",
                 hint="fit the model default",
             )
-        asked = ESTIMANDS if estimand is None else (estimand,)
-        return [(own, which) for which in asked for own in levels]
+        estimands = ESTIMANDS if estimand is None else (estimand,)
+        return [(name, which) for which in estimands for name in levels]
 
     def _contrasts(
         self, level: str | None, estimand: str | None, view: View, standardized: bool = False
     ) -> pd.DataFrame:
         """Return the contrasts of some levels and estimands as one table."""
         made = (
-            self._frame(own, which, "contrast", view, standardized)
-            for own, which in self._blocks(level, estimand)
+            self._frame(*each, "contrast", view, standardized)
+            for each in self._asked_tables(level, estimand)
         )
         if not (frames := [frame for frame in made if frame is not None]):
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
-        """Return means or contrasts of one level, or of all, in an order of their own."""
+        """Return means or contrasts of one level, or of all, over the sorted rows."""
         check_asked(self.spec, level, estimand)
         contrasted = column == "contrast"
-        asked = self.once(
+        asked = self.cached(
             ("quantities", estimand, column),
             lambda: asked_quantities(self.ordered, estimand, contrasted),
         )
         return asked.at(level)
 
     def order_of(self, asked: Quantities) -> list[int]:
-        """Return the numbers of quantities in the order of their labels in the table."""
+        """Return the places of quantities, in the order of their labels in the table."""
         results, shown = self.spec.results, self.design.shown
         places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
         levels = results.contrast_levels
@@ -698,48 +689,48 @@ class BiasFit(sections.Result):
         return sorted(range(len(asked.keys)), key=at)
 
     def answer(self, asked: Quantities, estimand: str, column: str) -> Answer:
-        """Return draws of quantities, labeled `column`, and normal mixtures where they are."""
+        """Answer by mixtures of normals; by draws of the effects where there are none.
+
+        `column` is the name of the last label: ``contrast``, or the group of the means.
+        """
         draws = self.parameter_draws() if self._reduced is None else self._scales
         mixed = mixtures_of(asked, self._reduced, draws, self.shape[0])
         if mixed is None:
-            return self._drawn(asked, estimand, column)
+            return self.answer_from_effects(asked, estimand, column)
         mixtures, scales = mixed
         sampled = mixtures.sampled(self.stream)
-        labelled = estimates.keyed_draws(sampled, asked.keys, column, estimand)
-        return Answer(labelled, scales, mixtures, asked.known)
+        labeled = estimates.keyed_draws(sampled, asked.keys, column, estimand)
+        return Answer(labeled, scales, mixtures, asked.observed)
 
-    def _drawn(self, asked: Quantities, estimand: str, column: str) -> Answer:
-        """Answer by the draws of the effects; a mixture takes one of its parts in each."""
+    def answer_from_effects(self, asked: Quantities, estimand: str, column: str) -> Answer:
+        """Answer by draws of the effects, in each of which a mixture takes one of its parts."""
         draws = self.parameter_draws()
         values = asked.linear.draws(draws)
         shape = (*self.shape, len(asked.linear))
         if estimand in PREDICTIVE:
             sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
-            mixtures = Mixtures(
-                values.reshape(shape), sd.reshape(shape), asked.quantity, asked.weight
-            )
-            values = mixtures.sampled(self.stream)
-        labelled = estimates.keyed_draws(
-            values.reshape(*self.shape, -1), asked.keys, column, estimand
-        )
-        return Answer(labelled, draws, None, asked.known)
+            mean, sd = values.reshape(shape), sd.reshape(shape)
+            values = Mixtures(mean, sd, asked.quantity, asked.weight).sampled(self.stream)
+        values = values.reshape(*self.shape, -1)
+        labeled = estimates.keyed_draws(values, asked.keys, column, estimand)
+        return Answer(labeled, draws, None, asked.observed)
 
     def describe(
         self, asked: Quantities, estimand: str, column: str, prob: float, rope: float | None = None
     ) -> pd.DataFrame:
-        """Return the table of some quantities, in the order of their labels in the table."""
+        """Return quantities as rows of a table of results, in the order of their labels."""
         n = len(asked.keys)
         starts = range(0, n, _AT_ONCE)
         parts = (asked.chosen(range(k, min(k + _AT_ONCE, n))) for k in starts)
         answers = (self.answer(part, estimand, column) for part in parts)
-        frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.known) for a in answers]
+        frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.observed) for a in answers]
         whole = pd.concat(frames, ignore_index=True)
         return whole.iloc[self.order_of(asked)].reset_index(drop=True)
 
     def _frame(
         self, level: str, estimand: str, column: str, view: View, standardized: bool = False
     ) -> pd.DataFrame | None:
-        """Return the table of a level; None where it has none."""
+        """Return the table of one level and estimand, or None if it would be empty."""
         asked = self.quantities(level, estimand, column)
         if not asked.keys:
             return None
@@ -750,24 +741,25 @@ class BiasFit(sections.Result):
             rope = view.rope if column == "contrast" else None
             return self.describe(asked, estimand, column, view.prob, rope)
 
-        return self.once((level, estimand, column, view, standardized), make).copy()
+        return self.cached((level, estimand, column, view, standardized), make).copy()
 
     def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
-        """Return the answer of contrasts, and the same in SDs of pairs with each row's unit."""
+        """Return the answer of contrasts, and the same in SDs of pairs."""
         spec = self.spec
         # With slopes the SD of pairs depends on them: given the scales the ratio is not normal.
         sloped = any(
             spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu
         )
-        answer = (self._drawn if sloped else self.answer)(asked, estimand, "contrast")
+        make = self.answer_from_effects if sloped else self.answer
+        answer = make(asked, estimand, "contrast")
         return answer, spreads.standardized(self.design, answer)
 
     def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
         """Return the means of `standardized` alone, by name and contrast."""
         asked = self.quantities(level, estimand, "contrast")
         found = self._in_sd(asked, estimand)[1]
-        if found.known is not None:
-            means = found.known
+        if found.observed is not None:
+            means = found.observed
         elif (mixtures := found.mixtures) is not None:
             of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))
             means = np.bincount(mixtures.quantity, of_parts, minlength=len(asked.keys))
@@ -780,25 +772,24 @@ class BiasFit(sections.Result):
     def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
         answer, found = self._in_sd(asked, estimand)
         frame = estimates.estimates(
-            found.draws, view.prob, view.standard_rope, found.mixtures, found.known
+            found.draws, view.prob, view.standard_rope, found.mixtures, found.observed
         )
         name = "probability_of_superiority"
         if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
-            draws = spreads.superiority_draws(self.design, answer)
-            own = estimates.estimates(draws, view.prob)
-            more = estimates.beside(own, name)
+            superiority = spreads.superiority_draws(self.design, answer)
+            more = estimates.beside(estimates.estimates(superiority, view.prob), name)
         return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
 
-    def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:
+    def _draws_of_level(self, level: str, estimand: str, column: str) -> xr.DataArray:
+        """Return draws of means or contrasts at one level, in the order of their labels."""
         asked = self.quantities(level, estimand, column)
-        return self._drawn(asked, estimand, column).draws.isel(row=self.order_of(asked))
+        draws = self.answer_from_effects(asked, estimand, column).draws
+        return draws.isel(row=self.order_of(asked))
 
-    def _opposite_draws(self) -> xr.DataArray:
-        """Return draws of the share of new words with the other sign.
-
-        The sign is that of the posterior mean over new words.
+    def _draws_of_opposite(self) -> xr.DataArray:
+        """Return draws of the share of new words whose sign differs from the mean over new words.
 
         In each draw the contrast of a new word is normal around that of its class, so that the
         share is a tail of it.
@@ -818,25 +809,20 @@ class BiasFit(sections.Result):
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = ndtr(-sign * center / sd) @ weights
         shares = shares.reshape(*self.shape, -1)
-        out = estimates.keyed_draws(shares, asked.keys, "contrast", "one_new_word").drop_vars(
-            "estimand"
-        )
-        return out.isel(row=self.order_of(asked))
+        out = estimates.keyed_draws(shares, asked.keys, "contrast", "one_new_word")
+        return out.drop_vars("estimand").isel(row=self.order_of(asked))
 
-    def _draws_of_entries(self) -> xr.DataArray:
-        """Return draws of every entry but the per-attribute ones.
-
-        Entries come in the order of their labels in the table.
-        """
+    def _draws_of_parameters(self) -> xr.DataArray:
+        """Return draws of all parameters but those of attributes, in the order of their labels."""
         posterior, columns = self.idata["posterior"].dataset, []
         labels: dict[str, list[str]] = {"name": [], "index": []}
         for name, parameter in self.spec.parameters.items():
             if "attribute" in parameter.dims:
                 continue
             shown = {dim: self.design.shown[dim] for dim in parameter.dims}
-            own = posterior[name].transpose("chain", "draw", *shown).sel(shown).to_numpy()
-            columns.append(own.reshape(*own.shape[:2], -1))
+            values = posterior[name].transpose("chain", "draw", *shown).sel(shown).to_numpy()
+            columns.append(values.reshape(*values.shape[:2], -1))
             entries = [", ".join(entry) for entry in itertools.product(*shown.values())]
             labels["name"] += [name] * len(entries)
             labels["index"] += entries
-        return estimates.labelled_draws(np.concatenate(columns, axis=-1), labels)
+        return estimates.labeled_draws(np.concatenate(columns, axis=-1), labels)

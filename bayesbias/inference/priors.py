@@ -1,10 +1,10 @@
-"""What a model expects before any data, and how far results depend on it afterwards.
+"""Draws from the priors of a model, and the sensitivity of results to the priors.
 
 Sensitivity is power scaling by importance weights. The draws are weighted toward a posterior whose
 priors (or likelihood) are raised to a power near one. The sensitivity is how fast the distribution
 of a contrast moves with the binary logarithm of that power (cumulative Jensen-Shannon distance;
 Kallioinen, Paananen, Bürkner & Vehtari 2024, *Statistics and Computing* 34:57), computed by ArviZ.
-The priors are those with a width of their own, as these authors advise for hierarchical models; the
+The priors are those whose width is a number, as these authors advise for hierarchical models; the
 likelihood is that of the pairs given all effects.
 """
 
@@ -43,13 +43,13 @@ _MOST_DRAWS = 1000
 
 
 def usual_pairs(spec: ModelSpec) -> pd.DataFrame | None:
-    """Return the pairs of a usual list, for a model without data; nobody reads their outcome.
+    """Return the pairs of a usual list, with any outcome, for a model without data.
 
-    None where the model names a column beyond those of pairs of words.
+    Return None if the model names a column beyond those of pairs of words.
     """
     frame = pd.DataFrame(pairs(USUAL_LIST))
-    known = spec.label_columns() | {spec.results.group} <= set(frame)
-    return frame.assign(**{spec.outcome: 1.0}) if known else None
+    enough = spec.label_columns() | {spec.results.group} <= set(frame)
+    return frame.assign(**{spec.outcome: 1.0}) if enough else None
 
 
 def prior_answers(
@@ -63,10 +63,7 @@ def prior_answers(
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
-    """Draw a single pair of each connection from the prior.
-
-    Or of whatever else the model gives results for.
-    """
+    """Draw a single pair of each connection, or other group of the results, from the prior."""
     order = Design.of(spec, frame).order()
     one = (frame if order is None else frame.iloc[order]).drop_duplicates(spec.results.group)
     design = Design.of(spec, one)
@@ -106,10 +103,8 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     step = -(-n // _MOST_DRAWS)
     contrasts = _main_contrasts(fit).isel(draw=slice(None, None, step))
     at = np.arange(n).reshape(fit.shape)[:, ::step].ravel()
-    draws, design = (
-        {name: values[at] for name, values in fit.parameter_draws().items()},
-        fit.design.ordered(),
-    )
+    draws = {name: values[at] for name, values in fit.parameter_draws().items()}
+    design = fit.design.ordered()
     priors = _log_priors(design, draws)
     labels = estimates.labels_of_rows(contrasts)
     frame = pd.DataFrame({name: labels[name] for name in ("level", "name", "contrast")})
@@ -121,22 +116,22 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
         each = np.nan_to_num([_sensitivity(contrasts, log, "prior") for log in priors.values()])
         frame["parameter"] = [list(priors)[k] for k in each.argmax(axis=0)]
     strong = np.where(frame["likelihood"] < SENSITIVE, "strong prior", "prior-data conflict")
-    known = np.where(frame["prior"] >= SENSITIVE, strong, "")
-    frame["diagnosis"] = np.where(frame["prior"].isna(), "unknown", known)
+    diagnosis = np.where(frame["prior"] >= SENSITIVE, strong, "")
+    frame["diagnosis"] = np.where(frame["prior"].isna(), "unknown", diagnosis)
     return frame
 
 
 def prior_shift(fit: BiasFit) -> tuple[float, float]:
-    """Return how far the first contrast would move with priors of twice the weight.
+    """Return the shift of the first contrast under priors of twice the weight.
 
-    Its mean, in SDs, and its SD, as a share.
+    It is that of its mean, in SDs, and of its SD, as a share.
 
     To first order in the logarithm of the weight: derivatives of importance-weighted moments are
     covariances with the log prior.
     """
     levels = ("between", "overall") if fit.spec.results.between else ("overall",)
     each = (fit.quantities(level, "population", "contrast") for level in levels)
-    asked = next(own for own in each if own.keys)
+    asked = next(quantities for quantities in each if quantities.keys)
     widths = _fixed_widths(fit.spec)
     draws = fit.scales_and_effects({*widths, *asked.linear.weights})
     values = asked.linear.draws(draws)[:, fit.order_of(asked)[0]]
@@ -163,7 +158,7 @@ def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np
 
 
 def _fixed_widths(spec: ModelSpec) -> list[str]:
-    """Return the parameters whose prior has a width of its own."""
+    """Return the parameters whose prior depends on no other parameter but its mean."""
     return [
         name
         for name, parameter in spec.parameters.items()
@@ -187,8 +182,8 @@ def _main_contrasts(fit: BiasFit) -> xr.DataArray:
     first = str(overall["contrast"].to_numpy()[0])
     for level, about in spec.results.levels.items():
         if about.by not in spec.units and about.population:
-            own = fit.table_draws("contrasts", level=level, estimand="population")
-            parts.append(own.isel(row=own["contrast"].to_numpy() == first))
+            draws = fit.table_draws("contrasts", level=level, estimand="population")
+            parts.append(draws.isel(row=draws["contrast"].to_numpy() == first))
     return estimates.joined_rows(parts)
 
 

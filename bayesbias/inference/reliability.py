@@ -34,7 +34,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference import spreads
 from bayesbias.inference.estimands import averaged, combinations
-from bayesbias.inference.estimates import labelled_draws
+from bayesbias.inference.estimates import labeled_draws
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def reliability_draws(
             columns.append(np.full(n, np.nan) if isinstance(part, str) else part.coefficient(k, m))
     names = ("measure", "words", "attributes", "coefficient", "left_out")
     by_name = dict(zip(names, zip(*labels, strict=True), strict=True))
-    return labelled_draws(np.stack(columns, axis=-1).reshape(*fit.shape, -1), by_name)
+    return labeled_draws(np.stack(columns, axis=-1).reshape(*fit.shape, -1), by_name)
 
 
 def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str, list[np.ndarray]]:

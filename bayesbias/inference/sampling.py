@@ -1,13 +1,12 @@
-"""The scales of a collapsed model, sampled by NUTS or by importance sampling.
+"""The scales of a collapsed model, sampled by NUTS (nutpie) or by importance sampling.
 
-Only this module calls nutpie by itself.
+`sample_collapsed` samples the log scales, theta. Both engines start from a Laplace approximation
+and move in coordinates u of the scales in which the posterior is nearly normal
+(`bayesbias.inference.kernel`).
 
 Given the scales all effects are normal (`bayesbias.inference.likelihood`), and `with_effects` draws
-all effects once for each draw of the scales. Scales are some twenty numbers a draw, effects of
-attributes a thousand. A seed gives the same effects again, so that a fit holds the scales alone.
-
-Both engines move in the *scores* of the scales, coordinates in which the posterior is nearly normal
-(`bayesbias.inference.kernel`); they are no published scores.
+all effects once for each draw of the scales. A draw has some twenty scales and a thousand effects
+of attributes. A seed gives the same effects again, so that a fit holds the scales alone.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ ENGINES = ("nuts", "quick")
 MOST_PARETO_K = 0.7
 _ROUNDS = 5
 _DEGREES = 10.0
-_TRUST = 200.0  # effective draws that the shape of the proposal before counts for
+_TRUST = 200.0  # effective draws that the covariance of the last proposal counts for
 _FEWEST_PROPOSED = 4000
 _FEWEST_PER_CHAIN = 300.0  # effective draws: three times what diagnostics ask of any sampler
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
 LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEP = 1e-4  # of differences of the gradient
-_LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
-AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
+_LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
+AT_MODE = 0.3375  # the coordinate of a scale at the mode of its logarithm
 COLLAPSED_TARGET_ACCEPT = 0.8, 0.95  # the second where a step of the usual size diverged
-STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # that are kept
+STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # those kept
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,13 @@ class Engine:
     Attributes
     ----------
     name : {"nuts", "quick"}
-        What gave the draws. ``quick`` is importance sampling of the scales.
+        The engine that gave the draws; ``quick`` is importance sampling of the scales.
     asked : {"nuts", "quick"}
-        What was asked for.
+        The engine that was asked for.
     pareto_k : float or None
-        Of importance sampling: the shape of the tail of the weights. Up to 0.7 they can be trusted.
+        The shape of the tail of the importance weights, which can be trusted up to 0.7.
     effective : float
-        How many even draws the weights are worth.
+        How many draws of equal weight the weights are worth.
     proposed : int
         How many draws were weighted.
     why_not : {"", "pareto_k", "effective", "no mode", "not collapsed"}
@@ -89,7 +88,7 @@ class Engine:
         return cls(**sampler.get("engine", {}))
 
     def in_words(self) -> str:
-        """Return a phrase about the engine; empty where NUTS was asked for."""
+        """Return a phrase about the engine; empty if NUTS was asked for."""
         k = "without bound" if self.pareto_k is None else f"{self.pareto_k:.2f}"
         if self.name == "quick":
             drawn = f"{self.effective:,.0f} effective of {self.proposed:,} draws"
@@ -105,169 +104,17 @@ class Engine:
         return ""
 
 
-@dataclass(frozen=True, eq=False)
-class ScaleApproximation:
-    """A normal approximation of the posterior of the scales, in their scores.
-
-    Scores are scales that are transformed to be nearly normal; `kernel` defines them.
-
-    Attributes
-    ----------
-    log_m : ndarray, shape (n_theta,)
-        Logarithms of the scales that scores are relative to.
-    mode : ndarray, shape (n_theta,)
-    root : ndarray, shape (n_theta, n_theta)
-        Times its transpose: the covariance.
-    found : bool
-        Whether there is a mode; else `root` is the identity.
-    """
-
-    log_m: np.ndarray
-    mode: np.ndarray
-    root: np.ndarray
-    found: bool = True
-
-    def theta(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return log scales of scores, their derivatives, and the logarithms of the latter."""
-        from scipy.special import log_ndtr
-
-        h = -log_ndtr(-u)
-        log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
-        return self.log_m + np.log(h), np.exp(log_slope), log_slope
-
-    def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
-        """Return the log posterior density of scores, shape (n, n_theta).
-
-        -inf beyond floating point.
-        """
-        with np.errstate(all="ignore"):
-            theta, _, log_slope = self.theta(u)
-            value = reduced.log_densities(theta) + log_slope.sum(axis=1)
-        return np.where(np.isfinite(value), value, -np.inf)
-
-    def minus(self, reduced: Collapsed, u: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return minus the log posterior density of one point, and its gradient."""
-        with np.errstate(all="ignore"):
-            theta, slope, log_slope = self.theta(u)
-            value, gradient = reduced.log_density(theta)
-            first = slope * np.exp(theta - self.log_m)
-            out = -(value + log_slope.sum()), -(gradient * slope + first - u - slope)
-        return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
-
-
-def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
-    """Find the mode of the scales' scores and the normal distribution with its curvature.
-
-    With `near` the searches end near the mode, which is enough for a proposal.
-    """
-    from scipy.optimize import minimize
-
-    n = reduced.n_theta
-    start = np.full(n, np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2))
-
-    def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = reduced.log_density(theta)
-        return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
-
-    plain = ScaleApproximation(start, np.full(n, AT_MODE), np.eye(n), found=False)
-    if not np.isfinite(reduced.log_density(start)[0]):
-        return plain
-    first, second = _NEAR if near else (None, None)
-    find = functools.partial(minimize, jac=True, method="L-BFGS-B")
-    log_m = find(minus, start, tol=first).x
-    of_mode = ScaleApproximation(log_m, plain.mode, plain.root)
-    mode = find(lambda u: of_mode.minus(reduced, u), plain.mode, tol=second).x
-    steps = np.eye(n) * _STEP
-    above, below = ([of_mode.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
-    curvature = np.subtract(above, below) / (2 * _STEP)
-    if not np.isfinite(curvature).all():
-        return plain
-    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
-    return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
-
-
-def weighted_theta(
-    reduced: Collapsed, draws: int, chains: int, seed: int
-) -> tuple[np.ndarray, Engine, ScaleApproximation]:
-    """Return draws of the log scales, all of the same weight, and how it went.
-
-    Each chain resamples proposals of its own systematically (one random start, even steps). Their order stays, so that one that
-    is taken twice stands beside itself, and effective draws and R-hat mean what they mean
-    elsewhere.
-
-    Returns
-    -------
-    ndarray, shape (chains, draws, n_theta)
-        Of no draws where the weights cannot be trusted.
-    Engine
-    ScaleApproximation
-    """
-    start = laplace(reduced, near=True)
-    none = np.empty((chains, 0, reduced.n_theta))
-    if not start.found:
-        return none, Engine(asked="quick", why_not="no mode"), start
-    n, rng = reduced.n_theta, np.random.default_rng([seed, 5])
-    proposed = max(2 * draws, -(-_FEWEST_PROPOSED // chains))
-    center, root = start.mode, start.root
-    size = chains * proposed
-    for _ in range(_ROUNDS):
-        z = rng.standard_normal((size, n)) / np.sqrt(rng.chisquare(_DEGREES, (size, 1)) / _DEGREES)
-        u = center + z @ root.T
-        log_q = -0.5 * (_DEGREES + n) * np.log1p((z * z).sum(axis=1) / _DEGREES)
-        ratio = start.log_densities(reduced, u) - log_q
-        if not np.isfinite(ratio.max()):
-            return none, Engine(asked="quick", why_not="no mode"), start
-        log_weights, k = pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
-        weights = np.exp(log_weights - log_weights.max())
-        even = weights / weights.sum()
-        effective = float(1 / (even**2).sum())
-        few = effective < min(_FEWEST_PER_CHAIN, draws / 3) * chains
-        if k <= MOST_PARETO_K and not few:
-            break
-        # The next proposal has the weighted mean and covariance, as far as these draws know them.
-        center = even @ u
-        away = u - center
-        share = effective / (effective + _TRUST)
-        root = np.linalg.cholesky(
-            share * (away * even[:, None]).T @ away + (1 - share) * root @ root.T
-        )
-    why_not = "pareto_k" if not k <= MOST_PARETO_K else "effective" if few else ""
-    name = "nuts" if why_not else "quick"
-    how = Engine(name, "quick", float(k) if math.isfinite(k) else None, effective, len(u), why_not)
-    if why_not:
-        return none, how, start
-    theta = start.theta(u)[0].reshape(chains, proposed, n)
-    along = np.cumsum(weights.reshape(chains, proposed), axis=1)
-    comb = (np.arange(draws) + rng.random((chains, 1))) / draws
-    kept = [np.searchsorted(own / own[-1], at) for own, at in zip(along, comb, strict=True)]
-    chosen = [own[np.minimum(at, proposed - 1)] for own, at in zip(theta, kept, strict=True)]
-    return np.stack(chosen), how, start
-
-
-def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return smoothed log importance weights and the Pareto k of their tail, by ArviZ."""
-    import arviz  # noqa: F401 - gives arrays the accessor
-    import xarray as xr
-
-    # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other
-    # sign.
-    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
-    return log_weights.to_numpy(), float(k)
-
-
 def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
-    """Sample the scales by the engine asked for.
-
-    The settings note which one gave the draws, and how.
+    """Return the draws of the scales, with statistics of the sampler.
 
     Parameters
     ----------
     reduced : Collapsed
     settings : dict
-        ``draws, tune, chains, seed`` and, where they are asked for, ``target_accept`` and
-        ``engine``.
+        ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``. What gave
+        the draws, and how, is written into it.
     cores : int
+        How many chains run at a time.
     """
     import xarray as xr
 
@@ -275,65 +122,14 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
     # The sampler's own density is that of its coordinates.
     stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
-    posterior = labelled(reduced.design, reduced.scales_of(theta), len(theta))
+    posterior = parameter_dataset(reduced.design, reduced.scales_of(theta), len(theta))
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
-
-
-def labelled(design: Design, values: Mapping[str, np.ndarray], chains: int) -> xr.Dataset:
-    """Return draws of some parameters with the labels of their entries."""
-    import xarray as xr
-
-    variables, coords = {}, dict[str, Any]()
-    for name, parameter in design.spec.parameters.items():
-        if name in values:
-            own = values[name].reshape(chains, -1, *design.shape(name))
-            variables[name] = (("chain", "draw", *parameter.dims), own)
-            coords |= {dim: design.coords[dim] for dim in parameter.dims}
-    draws = range(own.shape[1])
-    return xr.Dataset(variables, {**coords, "chain": range(chains), "draw": draws})
-
-
-def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
-    """Return draws of the scales, each with one draw of all effects.
-
-    Parameters
-    ----------
-    posterior : Dataset
-    reduced : Collapsed
-    seed : int
-        Of the random numbers of the fit. It always gives the same effects.
-
-    Raises
-    ------
-    FitError
-        If the noise goes to zero.
-    """
-    draws = joined_draws(posterior, reduced.scales)
-    rng = np.random.default_rng([seed, 1])
-    try:
-        draws |= reduced.draw_effects(reduced.theta_of(draws), rng)
-    except np.linalg.LinAlgError:
-        raise FitError(
-            "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
-            "two sets?"
-        ) from None
-    return labelled(reduced.design, draws, posterior.sizes["chain"])
-
-
-def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return draws of some parameters with chains joined, to be read and not to be written into."""
-    out = {}
-    for name in names:
-        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
-        out[name] = values.reshape((-1, *values.shape[2:]))
-        out[name].flags.writeable = False
-    return out
 
 
 def sample_theta(
     reduced: Collapsed, settings: dict[str, Any], cores: int
 ) -> tuple[np.ndarray, xr.Dataset | None]:
-    """Return log scales, shape (chains, draws, n_theta), and of NUTS its statistics."""
+    """Return draws of the log scales, shape (chains, draws, n_theta), and statistics of NUTS."""
     from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
     asked, engine, approximation = settings.pop("engine", "nuts"), Engine(), None
@@ -371,21 +167,21 @@ def sample_theta(
     return theta[:, ::thin], thinned(stats, thin)
 
 
+def mixed(draws: np.ndarray) -> bool:
+    """Return whether chains agree as `BiasFit.diagnostics` asks; a single chain always does."""
+    r_hat, ess = r_hat_and_ess(draws)
+    enough = bool((ess >= MIN_ESS_PER_CHAIN * len(draws)).all())
+    return len(draws) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
+
+
 def thinned(drawn: xr.Dataset, times: int) -> xr.Dataset:
-    """Keep the first of so many draws; it is said to diverge where one of these did."""
+    """Keep every draw in `times`; it counts as divergent if any of these diverged."""
     kept = drawn.isel(draw=slice(None, None, times))
     if "diverging" in drawn:
         diverging = drawn["diverging"].transpose("chain", "draw").to_numpy()
         of_each = diverging.reshape(len(diverging), -1, times)
         kept["diverging"] = ("chain", "draw"), of_each.any(axis=2)
     return kept.assign_coords(draw=range(kept.sizes["draw"]))
-
-
-def mixed(draws: np.ndarray) -> bool:
-    """Return whether chains agree as `BiasFit.diagnostics` asks; one chain is taken as it is."""
-    r_hat, ess = r_hat_and_ess(draws)
-    enough = bool((ess >= MIN_ESS_PER_CHAIN * len(draws)).all())
-    return len(draws) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
 
 
 def nuts(
@@ -396,9 +192,9 @@ def nuts(
     cores: int,
     seed: int,
 ) -> tuple[np.ndarray, xr.Dataset]:
-    """Sample n numbers by nutpie, from compiled functions that it calls through C.
+    """Sample n numbers by nutpie, and return draws (chains, draws, n) and statistics.
 
-    Return the draws, shape (chains, draws, n), and the statistics that are kept.
+    Nutpie calls the two compiled functions, density and draw, through C; `data` is what they read.
     """
     import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
@@ -453,3 +249,203 @@ def nuts(
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]
     return sampled["posterior"]["theta"].to_numpy(), kept
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleApproximation:
+    """A normal approximation of the posterior of the scales, in coordinates u of `kernel`.
+
+    Attributes
+    ----------
+    log_m : ndarray, shape (n_theta,)
+        The log scales at their mode, which coordinates are relative to.
+    mode : ndarray, shape (n_theta,)
+        The mode of the coordinates.
+    root : ndarray, shape (n_theta, n_theta)
+        R, with RR' their covariance.
+    found : bool
+        Whether there is a mode; else `root` is the identity.
+    """
+
+    log_m: np.ndarray
+    mode: np.ndarray
+    root: np.ndarray
+    found: bool = True
+
+    def theta(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the log scales at coordinates, dtheta/du, and the logarithm of the latter."""
+        from scipy.special import log_ndtr
+
+        h = -log_ndtr(-u)
+        log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
+        return self.log_m + np.log(h), np.exp(log_slope), log_slope
+
+    def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
+        """Return the log posterior density of coordinates of shape (n, n_theta)."""
+        with np.errstate(all="ignore"):
+            theta, _, log_slope = self.theta(u)
+            value = reduced.log_densities(theta) + log_slope.sum(axis=1)
+        return np.where(np.isfinite(value), value, -np.inf)
+
+    def minus(self, reduced: Collapsed, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return minus the log posterior density at one point, and its gradient."""
+        with np.errstate(all="ignore"):
+            theta, slope, log_slope = self.theta(u)
+            value, gradient = reduced.log_density(theta)
+            first = slope * np.exp(theta - self.log_m)
+            out = -(value + log_slope.sum()), -(gradient * slope + first - u - slope)
+        return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
+
+
+def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
+    """Approximate the posterior by a normal with its mode and curvature.
+
+    With `near` the searches end near the mode, which is enough for a proposal.
+    """
+    from scipy.optimize import minimize
+
+    n = reduced.n_theta
+    start = np.full(n, np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2))
+
+    def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = reduced.log_density(theta)
+        return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
+
+    plain = ScaleApproximation(start, np.full(n, AT_MODE), np.eye(n), found=False)
+    if not np.isfinite(reduced.log_density(start)[0]):
+        return plain
+    first, second = _NEAR if near else (None, None)
+    find = functools.partial(minimize, jac=True, method="L-BFGS-B")
+    log_m = find(minus, start, tol=first).x
+    of_mode = ScaleApproximation(log_m, plain.mode, plain.root)
+    mode = find(lambda u: of_mode.minus(reduced, u), plain.mode, tol=second).x
+    steps = np.eye(n) * _STEP
+    above, below = ([of_mode.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
+    curvature = np.subtract(above, below) / (2 * _STEP)
+    if not np.isfinite(curvature).all():
+        return plain
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
+    return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
+
+
+def weighted_theta(
+    reduced: Collapsed, draws: int, chains: int, seed: int
+) -> tuple[np.ndarray, Engine, ScaleApproximation]:
+    """Return draws of the log scales by importance sampling, all of the same weight.
+
+    The proposal is a Student-t around the mode, adapted in rounds. Each chain resamples its own
+    proposals systematically (one random start, even steps). A proposal that is taken twice stands
+    beside itself, so that effective draws and R-hat mean what they mean elsewhere.
+
+    Returns
+    -------
+    ndarray, shape (chains, draws, n_theta)
+        No draws if the weights cannot be trusted.
+    Engine
+    ScaleApproximation
+    """
+    start = laplace(reduced, near=True)
+    none = np.empty((chains, 0, reduced.n_theta))
+    if not start.found:
+        return none, Engine(asked="quick", why_not="no mode"), start
+    n, rng = reduced.n_theta, np.random.default_rng([seed, 5])
+    proposed = max(2 * draws, -(-_FEWEST_PROPOSED // chains))
+    center, root = start.mode, start.root
+    size = chains * proposed
+    for _ in range(_ROUNDS):
+        z = rng.standard_normal((size, n)) / np.sqrt(rng.chisquare(_DEGREES, (size, 1)) / _DEGREES)
+        u = center + z @ root.T
+        log_q = -0.5 * (_DEGREES + n) * np.log1p((z * z).sum(axis=1) / _DEGREES)
+        ratio = start.log_densities(reduced, u) - log_q
+        if not np.isfinite(ratio.max()):
+            return none, Engine(asked="quick", why_not="no mode"), start
+        log_weights, k = pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
+        weights = np.exp(log_weights - log_weights.max())
+        even = weights / weights.sum()
+        effective = float(1 / (even**2).sum())
+        few = effective < min(_FEWEST_PER_CHAIN, draws / 3) * chains
+        if k <= MOST_PARETO_K and not few:
+            break
+        # The next proposal has the weighted mean and covariance, which few effective draws shrink
+        # toward the last one.
+        center = even @ u
+        away = u - center
+        share = effective / (effective + _TRUST)
+        root = np.linalg.cholesky(
+            share * (away * even[:, None]).T @ away + (1 - share) * root @ root.T
+        )
+    why_not = "pareto_k" if not k <= MOST_PARETO_K else "effective" if few else ""
+    name = "nuts" if why_not else "quick"
+    how = Engine(name, "quick", float(k) if math.isfinite(k) else None, effective, len(u), why_not)
+    if why_not:
+        return none, how, start
+    theta = start.theta(u)[0].reshape(chains, proposed, n)
+    along = np.cumsum(weights.reshape(chains, proposed), axis=1)
+    comb = (np.arange(draws) + rng.random((chains, 1))) / draws
+    taken = [np.searchsorted(total / total[-1], at) for total, at in zip(along, comb, strict=True)]
+    chosen = [each[np.minimum(at, proposed - 1)] for each, at in zip(theta, taken, strict=True)]
+    return np.stack(chosen), how, start
+
+
+def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return smoothed log importance weights and the Pareto k of their tail, by ArviZ."""
+    import arviz  # noqa: F401 - gives arrays the accessor
+    import xarray as xr
+
+    # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other
+    # sign.
+    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
+    return log_weights.to_numpy(), float(k)
+
+
+def parameter_dataset(design: Design, draws: Mapping[str, np.ndarray], chains: int) -> xr.Dataset:
+    """Return draws of parameters, chains joined, as a dataset with the labels of their entries."""
+    import xarray as xr
+
+    variables, coords = {}, dict[str, Any]()
+    for name, parameter in design.spec.parameters.items():
+        if name in draws:
+            values = draws[name].reshape(chains, -1, *design.shape(name))
+            variables[name] = (("chain", "draw", *parameter.dims), values)
+            coords |= {dim: design.coords[dim] for dim in parameter.dims}
+    coords |= {"chain": range(chains), "draw": range(values.shape[1])}
+    return xr.Dataset(variables, coords)
+
+
+def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
+    """Return draws of the scales, each with one draw of all effects.
+
+    Parameters
+    ----------
+    posterior : Dataset
+        Draws of the scales.
+    reduced : Collapsed
+    seed : int
+        The seed of the fit's random numbers, which always gives the same effects.
+
+    Raises
+    ------
+    FitError
+        If the noise goes to zero.
+    """
+    draws = joined_draws(posterior, reduced.scales)
+    rng = np.random.default_rng([seed, 1])
+    try:
+        draws |= reduced.draw_effects(reduced.theta_of(draws), rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
+            "two sets?"
+        ) from None
+    return parameter_dataset(reduced.design, draws, posterior.sizes["chain"])
+
+
+def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return draws of some parameters with chains joined, read-only."""
+    out = {}
+    for name in names:
+        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+        out[name] = values.reshape((-1, *values.shape[2:]))
+        out[name].flags.writeable = False
+    return out

@@ -1,11 +1,8 @@
-"""Slopes on covariates of words.
-
-What one unit does to means and contrasts, and contrasts at given covariates.
+"""Slopes of means and contrasts on covariates of words, and contrasts at given covariates.
 
 Means and contrasts of a model with slopes are those of words with the covariates of the listed
-ones: where classes differ in the covariate, slopes are part of them. Held at one value on all rows,
-that part is gone. Both are linear in the effects, and so is their difference: each has a posterior
-of its own.
+ones: where classes differ in the covariate, slopes are part of them. With the covariate held at one
+value on all rows that part is gone. Both are linear in the effects, and so is their difference.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import asked_quantities, check_asked, no_contrasts, sides_of
-from bayesbias.inference.estimates import beside, joined_rows, relabelled
+from bayesbias.inference.estimates import beside, joined_rows, relabeled
 from bayesbias.inference.linear import Quantities, joined, weights_of
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.design import Design
@@ -81,23 +78,23 @@ def contrasts_at(
     >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
     ('associated - different', True)
     """
-    known = fit.spec.covariates()
-    if not known or not covariates:
+    sloped = fit.spec.covariates()
+    if not sloped or not covariates:
         raise InputError(
             "expected a model with slopes and values of its covariates",
             where="covariates",
             found=list(covariates),
-            valid=known,
+            valid=sloped,
             hint="bayesbias.models.slopes_for gives a model slopes",
         )
     for name, value in covariates.items():
-        checks.choice(name, known, "covariates")
+        checks.choice(name, sloped, "covariates")
         checks.finite(value, f"covariates, {name}")
     check_asked(fit.spec, level, estimand)
     design = fit.ordered
     values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
     held = replace(design, covariates={**design.covariates, **values})
-    asked = replace(asked_quantities(held, estimand, True), known=None).at(level)
+    asked = replace(asked_quantities(held, estimand, True), observed=None).at(level)
     if not asked.keys:
         raise no_contrasts(fit.spec)
     return fit.describe(asked, estimand, "contrast", prob, ROPE)
@@ -109,7 +106,7 @@ def slope_draws(fit: BiasFit) -> xr.DataArray:
     for covariate, column, asked in _slopes(fit):
         draws = fit.answer(asked, "population", column).draws.isel(row=fit.order_of(asked))
         names = [covariate] * len(asked.keys)
-        parts.append(relabelled(draws.rename({column: "of"}), covariate=names, estimand=None))
+        parts.append(relabeled(draws.rename({column: "of"}), covariate=names, estimand=None))
     return joined_rows(parts)
 
 
@@ -145,12 +142,10 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Quantities]]:
 
 
 def slope_quantities(design: Design, covariate: str, contrasted: bool) -> Quantities:
-    """Return the slopes on a covariate of means or contrasts, where they differ.
+    """Return the slopes of means or contrasts on a covariate, at each level where they differ.
 
-    One for each level at which they differ.
-
-    What no row with the covariate decides is left out, and contrasts that are zero by the form of
-    the model.
+    A slope is the quantity at covariate 1 minus that at 0. Left out are those that no row with the
+    covariate informs, and contrasts that are zero by the form of the model.
     """
 
     def at(value: float) -> Quantities:
@@ -164,7 +159,7 @@ def slope_quantities(design: Design, covariate: str, contrasted: bool) -> Quanti
     present, group = design.labels(design.spec.results.group)
     varying = {present[k] for k in set(group[design.covariates[covariate] != 0].tolist())}
     # What each is made of; differences of equal shares cancel but for rounding.
-    of_effects = (own.toarray() for own in asked.linear.weights.values())
+    of_effects = (each.toarray() for each in asked.linear.weights.values())
     weights = np.concatenate([asked.linear.constant[:, None], *of_effects], axis=1).round(12) + 0.0
     some = [
         k

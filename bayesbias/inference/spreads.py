@@ -1,9 +1,9 @@
-"""How much single pairs scatter under each draw, and contrasts measured by it.
+"""The SD of single pairs under each draw of the SDs, and contrasts measured in it.
 
 A pair differs from another by every random term that the two do not share, and by the noise. Terms
 are independent a priori, so that their variances add up. Given the scales the result is a number.
 
-Distances of one set of vectors scatter more than those of another. So a standardized contrast is
+Distances of one set of vectors vary more than those of another. So a standardized contrast is
 divided, draw by draw, by the standard deviation of single pairs (`total_sd`), as in Cohen's d: of
 neutral pairs or, without them, of the pairs of the two connections. The probability of superiority
 needs no unit: how often a random pair of the first connection has a smaller distance than one of
@@ -24,7 +24,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
-from bayesbias.inference.estimates import Answer, keys_of_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.estimates import Answer, keys_of_rows, labeled_draws, labels_of_rows
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
@@ -50,10 +50,10 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
 def variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return draws of the variance of every random term, and of noise with an SD under ``""``.
+    """Return draws of the variance of every random term, and of noise under the name ``""``.
 
-    On average over some rows: a mask, or numbers. Of random slopes it is times the mean square of
-    the covariate.
+    Variances are averaged over some rows, a mask or numbers. The variance of random slopes is
+    multiplied by the mean square of the covariate.
     """
     spec = design.spec
 
@@ -94,11 +94,10 @@ def total_sd(
     design : Design
     draws : Mapping of str to ndarray, shape (n, shape of the parameter)
     rows : ndarray
-        Which rows of the table: a mask, or numbers. Where spreads differ between the rows,
-        variances are averaged.
+        Which rows of the table: a mask, or numbers. Variances are averaged over them.
     held : collection of str
-        Columns of which no other label could be drawn: ``protected_word`` where the rows are those
-        of one word.
+        Columns of which no other label could be drawn: ``protected_word`` if the rows are those of
+        one word.
 
     Returns
     -------
@@ -121,16 +120,15 @@ def total_sd(
     """
     spec = design.spec
     check_normal_noise(spec, "standard deviations of pairs")
-    # Of what is all there is, such as the classifiers of a table, no other could be drawn either.
+    # Nor could others be drawn of what is fixed, such as the classifiers of a table.
     free = set(design.units) - {*held, *spec.results.fixed}
     of_terms = variances(design, draws, rows)
     parts = [of_terms.pop("")]
     for name, variance in of_terms.items():
         lever = design.lever(name, rows)
         differs = np.ptp(design.index[name][rows]) > 0 or (lever is not None and np.ptp(lever) > 0)
-        # Of what is all there is, no pair has another than its own: how classes differ is no
-        # scatter of pairs. With two classes their spread would be little but its prior, which knows
-        # no unit.
+        # How fixed classes differ is no variance of pairs. With two classes their SD would be
+        # little but its prior, which knows no unit.
         dims = set(spec.parameters[name].dims)
         if free & dims or (differs and dims - set(spec.results.fixed)):
             parts.append(variance)
@@ -151,10 +149,7 @@ def total_sd(
 def variance_partition_draws(
     design: Design, draws: Mapping[str, np.ndarray], chains: int, group: str | None
 ) -> xr.DataArray:
-    """Return draws of the shares of the variance around the means, labeled ``source``.
-
-    See `BiasFit.variance_partition`.
-    """
+    """Return draws of the shares of `BiasFit.variance_partition`, labeled ``source``."""
     spec = design.spec
     check_normal_noise(spec, "shares of variance")
     labels, codes = design.labels(spec.results.group)
@@ -172,7 +167,7 @@ def variance_partition_draws(
     n = len(next(iter(draws.values())))
     parts = np.stack([np.broadcast_to(part, n) for part in sources.values()], axis=-1)
     shares = parts / parts.sum(axis=-1, keepdims=True)
-    return labelled_draws(shares.reshape(chains, -1, len(sources)), {"source": list(sources)})
+    return labeled_draws(shares.reshape(chains, -1, len(sources)), {"source": list(sources)})
 
 
 def pair_sd(
@@ -189,14 +184,12 @@ def pair_sd(
 
 
 def standardized(design: Design, answer: Answer) -> Answer:
-    """Divide contrasts by the standard deviation of pairs under the same draw.
+    """Divide contrasts by the SD of pairs under the same draw, and add the label ``unit``.
 
-    The last label is its ``unit``.
-
-    Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu /
-    t, s / t).
+    The SD t is a function of the scales. Given them, a normal N(mu, s) divided by t is N(mu / t, s
+    / t).
     """
-    contrasts, draws, mixtures, known = answer
+    contrasts, draws, mixtures, observed = answer
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy().tolist()
     each = {name: pair_sd(design, draws, name) for name in dict.fromkeys(names)}
@@ -206,15 +199,13 @@ def standardized(design: Design, answer: Answer) -> Answer:
     if mixtures is not None:
         by = sd[..., mixtures.quantity]
         mixtures = replace(mixtures, mean=mixtures.mean / by, sd=mixtures.sd / by)
-    if known is not None:
-        known = known * (1 / sd).mean(axis=(0, 1))
-    return Answer(labelled_draws(contrasts.to_numpy() / sd, labels), draws, mixtures, known)
+    if observed is not None:
+        observed = observed * (1 / sd).mean(axis=(0, 1))
+    return Answer(labeled_draws(contrasts.to_numpy() / sd, labels), draws, mixtures, observed)
 
 
 def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
-    """Return probabilities that a random pair has a smaller outcome than another.
-
-    The one is of the first group, the other of the second.
+    """Return draws of the probability that a pair of the first group has the smaller outcome.
 
     At the level of a class or word both pairs are its own; what belongs to a word is the same for
     all its pairs.
@@ -240,9 +231,8 @@ def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
         return total_sd(design, draws, np.flatnonzero(rows), held) ** 2
 
     out = np.empty_like(values)
-    for row, (level, name, contrast) in enumerate(
-        keys_of_rows(contrasts, "level", "name", "contrast")
-    ):
+    keys = keys_of_rows(contrasts, "level", "name", "contrast")
+    for row, (level, name, contrast) in enumerate(keys):
         both = sum(variance(level, name, side) for side in sides_of(contrast, present))
         out[..., row] = ndtr(-values[..., row] / np.sqrt(both).reshape(values.shape[:2]))
-    return labelled_draws(out, labels_of_rows(contrasts))
+    return labeled_draws(out, labels_of_rows(contrasts))

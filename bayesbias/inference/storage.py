@@ -1,6 +1,6 @@
-"""A fit as a netCDF file: what was sampled, the table, the model and the provenance.
+"""A fit as a netCDF file: sampled SDs, table, model and provenance.
 
-Effects and pointwise values are made again when they are read: a seed gives the same ones.
+Effects and pointwise values are not stored: the seed gives the same ones again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VALID = "a file written by BiasFit.save"
 
 
 def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
-    """Write a fit without what can be made again: effects and pointwise values."""
+    """Write a fit without effects and pointwise values."""
     table, pointwise = fit.table, "log_likelihood" in fit.sampled.children
     kept = ("posterior", "sample_stats", "observed_data")
     idata = xr.DataTree.from_dict({name: fit.sampled[name].to_dataset() for name in kept})
@@ -44,10 +44,7 @@ def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
 
 
 def _as_stored(column: pd.Series) -> np.ndarray:
-    """Return numbers and truth values as they are, everything else as text.
-
-    A missing text is empty.
-    """
+    """Return numbers and truth values as they are, anything else as text, missing text as empty."""
     extension = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
     if extension and column.dtype.kind in "fiu" and column.isna().any():
         return column.to_numpy(dtype=float, na_value=np.nan)
@@ -59,9 +56,7 @@ def _as_stored(column: pd.Series) -> np.ndarray:
 def read_fit(
     path: str | os.PathLike[str],
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
-    """Return idata, table, model and provenance of a fit.
-
-    Also whether it had a pointwise log-likelihood.
+    """Return idata, table, model and provenance of a fit, and whether it had pointwise values.
 
     Raises
     ------

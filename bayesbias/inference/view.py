@@ -1,4 +1,4 @@
-"""View: how a result is looked at; the default conventions, and what an interval then means."""
+"""The interval and ROPE that results are shown with (`View`), and their verdicts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ Psychological Science 1: 270-280).
 @dataclass(frozen=True)
 class View:
     """Choose the interval and the ROPEs of all tables, figures and sentences.
-
-    A ROPE is a region of practical equivalence.
 
     Attributes
     ----------
@@ -61,10 +59,7 @@ class View:
 
 
 def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:
-    """Return the ends of an interval, each moved outward by twice its Monte Carlo error.
-
-    Where that is known.
-    """
+    """Return the ends of an interval, each moved outward by twice its Monte Carlo error."""
     errors = (getattr(row, f"mcse_{end.removeprefix('hpdi_')}", 0.0) for end in (low, high))
     by_low, by_high = (2 * float(error) if error == error else 0.0 for error in errors)
     return float(getattr(row, low)) - by_low, float(getattr(row, high)) + by_high
@@ -145,18 +140,12 @@ def place(low: float, high: float, rope: float) -> Verdict:
 
 
 def side(low: float, high: float) -> Verdict:
-    """Say on which side of zero an interval lies, whatever the ROPE.
-
-    Inconclusive where it includes zero.
-    """
+    """Say on which side of zero an interval lies; inconclusive if it includes zero."""
     return Verdict.BELOW if high < 0 else Verdict.ABOVE if low > 0 else Verdict.INCONCLUSIVE
 
 
 def sure_side(row: Any) -> Verdict | None:
-    """Say on which side of zero an interval lies.
-
-    None within twice its Monte Carlo error of zero: too close to call.
-    """
+    """Say on which side of zero an interval lies; None if within two Monte Carlo errors of zero."""
     low, high = sure_ends(row)
     inner = (2 * float(row.hpdi_low) - low, 2 * float(row.hpdi_high) - high)
     found = side(low, high)
@@ -166,10 +155,7 @@ def sure_side(row: Any) -> Verdict | None:
 def sides(
     rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high"
 ) -> tuple[list[str], list[str]]:
-    """Return the names of rows whose intervals surely lie below zero, and above.
-
-    Surely: by more than two Monte Carlo errors.
-    """
+    """Return the names of rows below zero, and above, by more than two Monte Carlo errors."""
     out: dict[Verdict, list[str]] = {each: [] for each in Verdict}
     for row in rows.itertuples():
         out[side(*sure_ends(row, low, high))].append(str(row.name))

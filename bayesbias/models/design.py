@@ -1,7 +1,12 @@
-"""A model laid over a table becomes a `Design`.
+"""A model laid over a table, as index arrays: `Design`.
 
-Nothing here samples. `Design` holds the index arrays that every way of fitting shares, so that the
-plain PyMC model, the collapsed one and the predictive draws cannot disagree about who meets whom.
+Every way of fitting reads the same arrays: the PyMC model, the reduction and predictive draws.
+Nothing here samples.
+
+A parameter with the dimensions (word, connection) is an array with one entry for each combination
+of their labels. A *flat entry* is the place of an entry in the flattened array. ``index[name][n]``
+is the flat entry that row n uses, so that ``values[name].ravel()[index[name]]`` is what each row
+has.
 """
 
 from __future__ import annotations
@@ -27,33 +32,32 @@ type Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A spec laid over a table: labels, flat index arrays, and the outcome.
+    """A model laid over a table: labels, flat index arrays, and the outcome.
 
     Attributes
     ----------
     spec : ModelSpec
         The model.
     coords : Mapping of str to list of str
-        The labels of each column of labels that the model or its results name, connections in their
-        usual order, others in that of the alphabet: whatever is sampled does not depend on the
-        order in which rows come.
+        The labels of each column that the model or its results name: connections in their usual
+        order, others sorted, so that what is sampled does not depend on the order of the rows.
     codes : Mapping of str to ndarray of int, shape (n_pairs,)
         The place of each row's label in `coords`.
     shown : Mapping of str to list of str
-        The labels in the order in which they come in the table.
+        The same labels in the order of the table, as results show them.
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)
-        For every location parameter and every noise parameter, the flat entry a row uses.
+        The flat entry that each row uses, of every location and every noise parameter.
     parent : Mapping of (str, str) to ndarray of int
-        For a parameter and one of its arguments that is itself a parameter, the flat entry of the
-        latter that each flat entry of the former uses.
+        For a parameter and an argument of its prior that is another parameter, such as ``(name,
+        "sigma")``: the flat entry of the other one that each flat entry uses.
     covariates : Mapping of str to ndarray of float, shape (n_pairs,)
         The columns of numbers that terms are multiplied by.
     only : Mapping of str to ndarray of bool, shape (n_pairs,)
-        For a term that not all rows have, which of them have it.
+        Which rows have a term, for terms that some rows lack.
     trials : ndarray, shape (n_pairs,), optional
-        How many trials each count is out of, where the outcome is binomial.
+        The number of trials of each row, where the outcome is binomial.
     """
 
     spec: ModelSpec
@@ -74,8 +78,8 @@ class Design:
         Raises
         ------
         InputError
-            Where a dimension is no column of the table, or a parameter of a prior has a dimension
-            that the parameter it serves does not determine.
+            If a column is missing, or a parameter of a prior has a dimension that those of its
+            child do not determine.
         """
         parameters = spec.parameters.items()
         numbers = [*spec.covariates(), spec.outcome, *([spec.trials] if spec.trials else [])]
@@ -97,7 +101,7 @@ class Design:
         by = [spec.results.group, *(level.by for level in spec.results.levels.values())]
         by.append("attribute_class")  # reliability has scores of attribute sets
         for column in sorted(spec.label_columns() | set(by) & set(frame.columns)):
-            shown[column], coords[column], codes[column] = labels_of(frame[column], column)
+            shown[column], coords[column], codes[column] = encoded(frame[column], column)
 
         @functools.cache  # parameters of the same dimensions share an array of some MB
         def flat(dims: tuple[str, ...]) -> np.ndarray:
@@ -117,18 +121,17 @@ class Design:
         }
         noise = [value for value in spec.noise.values() if isinstance(value, str)]
         index = {name: flat(spec.parameters[name].dims) for name in (*spec.mu, *noise)}
-        # A parent's entry follows from the child's, also where the parent has a dimension of its
-        # own.
+        # A parent's entry follows from the child's, also where the parent has another dimension.
         for name in reversed(spec.location_parameters()):
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
         only = {
             name: np.all(
-                [np.equal(coords[c], label)[codes[c]] for c, label in own.only.items()], axis=0
+                [np.equal(coords[c], label)[codes[c]] for c, label in term.only.items()], axis=0
             )
-            for name, own in parameters
-            if own.only
+            for name, term in parameters
+            if term.only
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
         if trials is not None and ((y < 0) | (y > trials)).any():
@@ -150,9 +153,9 @@ class Design:
         return {unit: self.codes[unit] for unit in self.spec.units}
 
     def labels(self, column: str) -> tuple[list[str], np.ndarray]:
-        """Return the labels of a column as these rows have them, and the code of each row.
+        """Return the labels of a column and each row's code, in the order of these rows.
 
-        Connections come in their usual order.
+        Connections keep their usual order.
         """
         if column not in self.codes:
             raise FitError(f"{self.spec.label}: expected a table with the column {column!r}")
@@ -162,9 +165,9 @@ class Design:
         return [self.coords[column][k] for k in present], codes
 
     def order(self) -> np.ndarray | None:
-        """Return the rows in the order of their labels, of one label in that of their outcome.
+        """Return the rows sorted by unit labels, then by outcome; None if they are sorted.
 
-        None where they are so.
+        What is sampled then does not depend on the order in which rows came.
         """
         joint = np.zeros(len(self.y), dtype=np.int64)
         for unit, codes in self.units.items():
@@ -181,10 +184,7 @@ class Design:
         return None if np.array_equal(order, np.arange(len(order))) else order
 
     def ordered(self) -> Design:
-        """Return the same model on the same rows in their `order`.
-
-        Sums over them are then always the same.
-        """
+        """Return the same design with its rows sorted (`order`)."""
         order = self.order()
         if order is None:
             return self
@@ -211,9 +211,9 @@ class Design:
         """The SHA-256 of the model file and of all rows, whatever their order."""
         rows = self.ordered()
         dims = {dim for parameter in self.spec.parameters.values() for dim in parameter.dims}
-        own = {name: self.coords[name] for name in {*self.spec.units, *dims}}
+        labels = {name: self.coords[name] for name in {*self.spec.units, *dims}}
         digest = hashlib.sha256(self.spec.text.encode("utf-8"))
-        digest.update(repr(sorted(own.items())).encode("utf-8"))
+        digest.update(repr(sorted(labels.items())).encode("utf-8"))
         columns = {
             id(column): column for group in (rows.units, rows.index) for column in group.values()
         }
@@ -224,30 +224,24 @@ class Design:
         return digest.digest()
 
     def stream(self, seed: int) -> int:
-        """Return the seed of the random numbers of one fit.
-
-        Fits of other rows or models get others.
-        """
-        own = hashlib.sha256(self._content + str(int(seed)).encode("ascii")).digest()
-        return int.from_bytes(own[:4], "little")
+        """Return the seed of a fit's random numbers, which depends on the rows and the model."""
+        digest = hashlib.sha256(self._content + str(int(seed)).encode("ascii")).digest()
+        return int.from_bytes(digest[:4], "little")
 
     def lever(self, name: str, rows: Any = slice(None)) -> np.ndarray | None:
-        """Return what each row multiplies a term by.
+        """Return the factor of a term in each row; None if it is 1 in all.
 
-        Its covariate, and 0 where it has not the term. None where all have 1.
+        It is the covariate of the row, and 0 where the row lacks the term.
         """
         covariate = self.spec.parameters[name].covariate
         out = None if covariate is None else self.covariates[covariate][rows]
         if name not in self.only:
             return out
-        having = self.only[name][rows]
-        return having.astype(float) if out is None else out * having
+        present = self.only[name][rows]
+        return present.astype(float) if out is None else out * present
 
-    def untouched(self, name: str) -> np.ndarray:
-        """Return which entries of a location parameter no row says anything of.
-
-        None has it, or their covariate is zero.
-        """
+    def without_data(self, name: str) -> np.ndarray:
+        """Return a mask of the entries of a location parameter that enter no row."""
         rows, lever = self.index[name], self.lever(name)
         out = np.ones(self.size(name), dtype=bool)
         out[rows if lever is None else rows[lever != 0]] = False
@@ -287,13 +281,13 @@ class Design:
         return self._of_rows(value, draws)
 
     def prior_draws(self, n: int, seed: int, given: Arrays | None = None) -> dict[str, np.ndarray]:
-        """Draw every parameter from its prior, or from what some of them are given to be.
+        """Draw every parameter from its prior, given values of some.
 
         Parameters
         ----------
         n, seed : int
         given : Mapping of str to ndarray, shape of the parameter, optional
-            Parameters that are not drawn; those below them are drawn around them.
+            Values of parameters that are not drawn.
 
         Returns
         -------
@@ -342,8 +336,8 @@ class Design:
         return draw(np.random.default_rng(seed), mu=mean, **args, size=mean.shape)
 
     def _noise_args(self, draws: Arrays) -> dict[str, np.ndarray | float]:
-        own = {} if self.trials is None else {"trials": self.trials}
-        return {arg: self.noise(draws, arg) for arg in self.spec.noise} | own
+        trials = {} if self.trials is None else {"trials": self.trials}
+        return {arg: self.noise(draws, arg) for arg in self.spec.noise} | trials
 
     def log_likelihood(self, draws: Arrays) -> np.ndarray:
         """Return the log-density of each observed row, given parameter values.
@@ -359,17 +353,17 @@ class Design:
 def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
     values = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    if not (known := np.isfinite(values)).all():
-        row = int(np.argmin(known))
+    if not (finite := np.isfinite(values)).all():
+        row = int(np.argmin(finite))
         where, found = f"column {column}, row {row}", frame[column].iloc[[row]].tolist()[0]
         raise InputError("expected a finite number", where=where, found=found)
     return values
 
 
-def labels_of(column: pd.Series, name: str) -> tuple[list[str], list[str], np.ndarray]:
-    """Return labels as they come, in an order of their own, and the place of each row's in it.
+def encoded(column: pd.Series, name: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Return the labels in the order of the rows, the labels sorted, and each row's place in these.
 
-    Connections come in their usual order in both.
+    Connections keep their usual order in both.
     """
     if column.isna().any():
         row = int(np.flatnonzero(column.isna().to_numpy())[0])
@@ -394,7 +388,7 @@ def _parent_map(
     child: str,
     parent: str,
 ) -> np.ndarray:
-    """For each flat entry of `child`, the flat entry of `parent`."""
+    """Return the flat entry of `parent` that each flat entry of `child` uses."""
     dims, up = spec.parameters[child].dims, spec.parameters[parent].dims
     shape = tuple(len(coords[dim]) for dim in dims)
     grid = np.indices(shape).reshape(len(dims), -1) if dims else np.zeros((0, 1), dtype=np.int64)
@@ -404,8 +398,8 @@ def _parent_map(
             level = grid[dims.index(dim)]
         else:
             level = None
-            for position, own in enumerate(dims):
-                mapped = determined(codes[own], codes[dim])
+            for position, known in enumerate(dims):
+                mapped = determined(codes[known], codes[dim])
                 if mapped is not None:
                     level = mapped[grid[position]]
                     break

@@ -1,6 +1,4 @@
-"""The distributions a model file may name.
-
-Their arguments, support, sampler, density, scale and code, one row each.
+"""The distributions a model file may name, one row each.
 
 A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive
 unless the row says that it is free. A positive distribution, which may be the prior of a scale,
@@ -19,10 +17,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Distribution:
-    """One entry of the allow-list.
+    """A distribution with its arguments, sampler and density.
 
     `args` are PyMC's, positive but for those that are `free`; `log_density` takes values and
-    `args`. `code` is what the compiled density calls it; `noise` says whether an outcome may have
+    `args`. `code` is its number in the compiled density; `noise` says whether an outcome may have
     it.
     """
 

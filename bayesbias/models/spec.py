@@ -47,7 +47,7 @@ class Parameter:
 
     @property
     def positive(self) -> bool:
-        """Whether the parameter is a scale (or another positive number)."""
+        """Whether the parameter is positive, such as a scale."""
         return DISTRIBUTIONS[self.distribution].support == "positive"
 
 
@@ -192,10 +192,7 @@ class ModelSpec:
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
     def label_columns(self) -> set[str]:
-        """Return the columns of labels that rows are told apart by.
-
-        Units, dimensions, and those that leave terms out.
-        """
+        """Return the columns of labels that the model reads: units, dimensions, keys of `only`."""
         parameters = self.parameters.values()
         return {*self.units, *(column for p in parameters for column in (*p.dims, *p.only))}
 
@@ -323,21 +320,21 @@ def _strings(value: Any, where: str, least: int = 0) -> tuple[str, ...]:
 
 
 def _results(table: Any, at: str) -> Results:
-    known = ("group", "fixed", "level", "estimand", "between")
-    checks.known_keys(checks.table(table, at), known, at, needed=("group",))
+    keys_of_results = ("group", "fixed", "level", "estimand", "between")
+    checks.known_keys(checks.table(table, at), keys_of_results, at, needed=("group",))
     group = checks.text(table["group"], f"{at}, key group")
     levels, estimands = dict[str, Level](), dict[str, tuple[str, ...]]()
     for kind, keys in (("level", ("held", "by", "population")), ("estimand", ("held",))):
         found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
-        for name, own in found.items():
+        for name, entry in found.items():
             here = f"{at[:-1]}.{kind}.{name}]"
             taken = ("overall", "population", "listed_words", *BETWEEN)
             _expect(name not in taken, "a name that is not taken", here, name)
-            checks.known_keys(checks.table(own, here), keys, here, needed=keys[:2])
-            held = _strings(own["held"], f"{here}, key held")
+            checks.known_keys(checks.table(entry, here), keys, here, needed=keys[:2])
+            held = _strings(entry["held"], f"{here}, key held")
             if kind == "level":
-                by = checks.text(own["by"], f"{here}, key by")
-                levels[name] = Level(by, held, own.get("population") is not False)
+                by = checks.text(entry["by"], f"{here}, key by")
+                levels[name] = Level(by, held, entry.get("population") is not False)
             else:
                 estimands[name] = held
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
@@ -385,19 +382,19 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
 
     def visit(name: str, at: str, path: tuple[str, ...] = ()) -> bool:
         """Visit a parameter and those it depends on; return whether it is positive."""
-        own = parameters[checks.choice(name, parameters, at)]
+        parameter = parameters[checks.choice(name, parameters, at)]
         circle = " -> ".join((*path, name))
         _expect(name not in path, "parameters that depend on none in a circle", where, circle)
         used.add(name)
-        for arg, value in own.args.items():
+        for arg, value in parameter.args.items():
             if isinstance(value, str):
                 here = f"{where}, [parameter.{name}], key {arg}"
                 positive = visit(value, here, (*path, name))
-                met = positive or arg not in DISTRIBUTIONS[own.distribution].positive_args
+                met = positive or arg not in DISTRIBUTIONS[parameter.distribution].positive_args
                 _expect(met, "a positive parameter", here, value)
-                met = not positive or arg != "mu" or own.positive
+                met = not positive or arg != "mu" or parameter.positive
                 _expect(met, "a parameter that may be negative", here, value)
-        return own.positive
+        return parameter.positive
 
     at = f"{where}, [likelihood], key"
     for name in spec.mu:
@@ -406,15 +403,16 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
         if isinstance(value, str):
             _expect(visit(value, f"{at} {arg}"), "a positive parameter", f"{at} {arg}", value)
     labels = {spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims)}
-    for name, own in parameters.items():
-        at, times, mean = f"{where}, [parameter.{name}], key", own.covariate, own.args.get("mu")
+    for name, parameter in parameters.items():
+        at = f"{where}, [parameter.{name}], key"
+        times, mean = parameter.covariate, parameter.args.get("mu")
         if times is not None:
             met, what = name in spec.mu and not isinstance(mean, str), "a term of the mean around"
             what += " a number, which alone may be multiplied by a column of the table"
             _expect(met, what, f"{at} times", name, nearest(times, list(parameters)))
             what = "a column of numbers, not of labels or the outcome"
             _expect(times not in labels, what, f"{at} times", times)
-        met = not own.only or (name in spec.mu and spec.is_random(name) and mean == 0)
+        met = not parameter.only or (name in spec.mu and spec.is_random(name) and mean == 0)
         what = "a term of the mean with an SD of its own around zero, which alone some rows lack"
         _expect(met, what, f"{at} only", name)
     unused = [name for name in parameters if name not in used]

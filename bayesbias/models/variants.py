@@ -1,7 +1,4 @@
-"""Models made from others.
-
-With slopes on a covariate, or without terms of which a table says nothing.
-"""
+"""Models made from others: with slopes, without terms that a table cannot tell, or rescaled."""
 
 import re
 import tomllib
@@ -45,9 +42,7 @@ def slopes_for(
     covariate: str,
     by: Columns | None = None,
 ) -> ModelSpec:
-    """Return the model with the slopes on a covariate that its table calls for.
-
-    What ``--slope`` of the commands does.
+    """Return the model with the slopes on a covariate that its table calls for (``--slope``).
 
     The slope differs by what the results of the model are for, and scatters over the words of the
     other side: of a covariate about protected words over attributes, so that its interval is that
@@ -88,14 +83,14 @@ def slopes_for(
     frame = getattr(table, "frame", table)
     checks.columns(frame, (), "table", "a PairTable or a data frame")
     numbers = frame.select_dtypes(["float", "integer"]).columns
-    known = [str(name) for name in numbers if name != spec.outcome]
-    if not known:
+    usable = [str(name) for name in numbers if name != spec.outcome]
+    if not usable:
         raise InputError(
             "expected a table with a column of numbers to have slopes on, got none",
             where="table",
             hint="join one by --covariates FILE or, in Python, by join_covariates",
         )
-    checks.choice(covariate, known, "the table, covariate")
+    checks.choice(covariate, usable, "the table, covariate")
     units = [unit for unit in spec.units if unit in frame and not _varies(frame, covariate, [unit])]
     if not units:
         raise InputError(
@@ -120,10 +115,10 @@ def slopes_for(
 
 def _varies(frame: pd.DataFrame, covariate: str, columns: Sequence[str]) -> bool:
     """Say whether a covariate differs between rows with the same labels in some columns."""
-    known = frame[frame[covariate].notna()]
+    present = frame[frame[covariate].notna()]
     if not columns:
-        return bool(known[covariate].nunique() > 1)
-    return bool(known.groupby(list(columns), observed=True)[covariate].nunique().max() > 1)
+        return bool(present[covariate].nunique() > 1)
+    return bool(present.groupby(list(columns), observed=True)[covariate].nunique().max() > 1)
 
 
 def with_slopes(
@@ -286,16 +281,16 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     n = len(design.y)
     means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
-    if (
-        design.trials is None or (design.trials == 1).all()
-    ):  # counts of many trials vary beyond chance
+    # Counts of many trials vary beyond chance.
+    if design.trials is None or (design.trials == 1).all():
         seen[_partition(np.arange(n))] = "the noise"
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:
-        own = design.index[name]
-        key = _partition(np.where(design.only[name], own + 1, 0) if name in design.only else own)
+        entries = design.index[name]
+        has = design.only.get(name)
+        key = _partition(entries if has is None else np.where(has, entries + 1, 0))
         if name in free:
-            twins = (mean for mean in means if _fixes(design.index[mean], own))
+            twins = (mean for mean in means if _fixes(design.index[mean], entries))
             twin = seen[key] if key in seen else next(twins, None)
             if twin is not None:
                 gone[name] = twin
@@ -343,9 +338,7 @@ def _of_document(document: dict[str, Any], spec: ModelSpec) -> ModelSpec:
 
 
 def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
-    """Return a model with priors in units of the outcome.
-
-    The priors given are in SDs around its center.
+    """Return a model with priors in units of the outcome, from priors in SDs around its center.
 
     Parameters
     ----------
@@ -371,9 +364,9 @@ def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
     return _of_document(document, spec)
 
 
-def _fixes(known: np.ndarray, other: np.ndarray) -> bool:
-    """Whether rows with the same known entry always have the same other entry."""
-    return np.unique(np.stack([known, other]), axis=1).shape[1] == len(np.unique(known))
+def _fixes(entries: np.ndarray, other: np.ndarray) -> bool:
+    """Whether rows with the same entry always have the same other entry."""
+    return np.unique(np.stack([entries, other]), axis=1).shape[1] == len(np.unique(entries))
 
 
 def _partition(index: np.ndarray) -> bytes:

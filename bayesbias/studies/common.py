@@ -175,7 +175,7 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
     for name, fit in fits.items():
         if not fit.diagnostics()["ok"]:
             continue
-        shares = fit.once("misfit", functools.partial(misfit, fit)).items()
+        shares = fit.cached("misfit", functools.partial(misfit, fit)).items()
         each = [
             f"{share:.0%} of the rows of {' by '.join(filter(None, of.split(' | ')))}"
             for of, share in shares

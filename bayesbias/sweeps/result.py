@@ -13,7 +13,7 @@ from bayesbias.core import checks, sections
 from bayesbias.core.files import whole_file
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
+from bayesbias.inference.estimates import COLUMNS, beside, labeled_draws
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -229,7 +229,7 @@ class _Cell:
     def table_draws(self, *_: Any, **__: Any) -> Any:
         with np.load(self.file, allow_pickle=False) as kept:
             draws, terms = kept[self.rows["quantity"].iloc[0]].astype(float), kept["terms"]
-        return labelled_draws(draws, {"contrast": terms.tolist()})
+        return labeled_draws(draws, {"contrast": terms.tolist()})
 
     def contrasts(self, *_: Any, **__: Any) -> pd.DataFrame:
         return self.rows

@@ -16,7 +16,7 @@ from bayesbias.inference.estimates import (
     describe_draws,
     end_to_mean,
     estimates,
-    labelled_draws,
+    labeled_draws,
     shortest_interval,
 )
 from bayesbias.inference.fitting import fit
@@ -114,7 +114,7 @@ def test_errors_of_estimates_are_how_far_these_move():
     """Of 400 sets of independent draws of one normal; a quantile's error is that of its asymptotics."""
     rng = np.random.default_rng(shifted(10))
     names = {"name": [str(k) for k in range(400)]}
-    draws = labelled_draws(rng.normal(0.01, 0.03, (4, 250, 400)), names)
+    draws = labeled_draws(rng.normal(0.01, 0.03, (4, 250, 400)), names)
     frame = estimates(draws, 0.89, 0.02)
     for name in ("mean", "sd", "p_below_zero", "p_in_rope"):
         error = np.sqrt((frame[f"mcse_{name}"] ** 2).mean())

@@ -11,7 +11,7 @@ from helpers.tables import grid, with_covariates
 
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import Projected
+from bayesbias.inference.linear import Rotated
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -46,7 +46,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     theta = np.random.default_rng(2).normal(-2, 0.3, (1, reduced.n_theta))
     asked = asked_quantities(design, estimand, contrasted)
     mean, variance = (
-        values[0] for values in Projected.of(reduced, asked.linear).moments(reduced, theta)
+        values[0] for values in Rotated.of(reduced, asked.linear).moments(reduced, theta)
     )
     n = 3_000
     each = np.repeat(theta, n, axis=0)

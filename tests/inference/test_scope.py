@@ -12,9 +12,9 @@ import bayesbias as bb
 from bayesbias.inference.estimands import (
     asked_quantities,
     has_new_words,
+    has_word_effects,
     holds_for,
     same_for_all_words,
-    words_scatter,
 )
 from bayesbias.inference.priors import usual_pairs
 from bayesbias.inference.view import sure_ends
@@ -71,9 +71,11 @@ def test_answers_hold_for_what_is_not_held(model, level, estimand, says):
 
 
 def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
-    without = {name for name in bb.models.list_models() if not words_scatter(bb.load_model(name))}
+    without = {
+        name for name in bb.models.list_models() if not has_word_effects(bb.load_model(name))
+    }
     assert without == {"additive"}
-    assert words_scatter(with_slopes("additive", "age", varying=["attribute"]))
+    assert has_word_effects(with_slopes("additive", "age", varying=["attribute"]))
     fit = made_up(pairs(), "additive")
     means = {
         estimand: fit.summary(estimand=estimand)["sd"].tolist()

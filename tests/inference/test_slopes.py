@@ -12,7 +12,7 @@ from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import Projected
+from bayesbias.inference.linear import Rotated
 from bayesbias.inference.slopes import contrasts_at, slope_quantities
 from bayesbias.models.design import Design
 from bayesbias.models.variants import slopes_for, with_slopes
@@ -69,7 +69,7 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     theta = np.random.default_rng(4).normal(-2, 0.4, (1, reduced.n_theta))
     asked = slope_quantities(design, covariate, contrasted)
     assert asked.keys
-    mean, variance = Projected.of(reduced, asked.linear).moments(reduced, theta)
+    mean, variance = Rotated.of(reduced, asked.linear).moments(reduced, theta)
 
     n = 1 + sum(design.size(name) for name in spec.location_parameters())
     scales = reduced.scales_of(np.repeat(theta, n, axis=0))

@@ -10,7 +10,7 @@ from helpers.tables import grid, with_covariates
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
-from bayesbias.models.design import Design, labels_of
+from bayesbias.models.design import Design, encoded
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
@@ -164,14 +164,14 @@ def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
     column = pd.Series(["b", "a", "b", "word_by_connection"])
     if categorical:
         column = column.astype(pd.CategoricalDtype(["a", "z", "word_by_connection", "b"]))
-    shown, order, places = labels_of(column, "x")
+    shown, order, places = encoded(column, "x")
     assert shown == ["b", "a", "word_by_connection"]
     assert order == ["a", "b", "word_by_connection"]
     assert places.tolist() == [1, 0, 1, 2]
     column = pd.Series(
         ["neutral", "own", "associated"], dtype="category" if categorical else object
     )
-    shown, order, places = labels_of(column, "connection")
+    shown, order, places = encoded(column, "connection")
     assert shown == order == ["associated", "neutral", "own"]
     assert places.tolist() == [1, 2, 0]
 

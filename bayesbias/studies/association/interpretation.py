@@ -9,8 +9,8 @@ from bayesbias.core.sections import Interpretation
 from bayesbias.inference.estimands import (
     CONTRASTS,
     has_new_words,
+    has_word_effects,
     same_for_all_words,
-    words_scatter,
 )
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import prior_shift
@@ -94,7 +94,7 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
                 return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
         return overall.iloc[:0]
 
-    return fit.once(("rows_of", level, estimand, view), make)
+    return fit.cached(("rows_of", level, estimand, view), make)
 
 
 def _headline(fit: BiasFit, view: View) -> str:
@@ -350,7 +350,7 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
         return out
     words = rows_of(fit, view, "word")
-    if len(words) and words_scatter(fit.spec):
+    if len(words) and has_word_effects(fit.spec):
         near, far = (
             f"{len(names)} ({listing(names)})" if names else "none" for names in sides(words)
         )

@@ -9,7 +9,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core.sections import Column, Section
 from bayesbias.inference.cross_validation import answers_by_model
-from bayesbias.inference.estimands import has_new_words, words_scatter
+from bayesbias.inference.estimands import has_new_words, has_word_effects
 from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.spreads import has_variance
@@ -87,7 +87,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         if 1 < len(rows) <= MOST_ROWS:
             own = [f"  {label_of(names, level, name)}" for name in rows["name"]]
             groups.append(with_d(fit, rows).assign(label=own))
-    if words_scatter(fit.spec):
+    if has_word_effects(fit.spec):
         listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
         groups.append(listed.assign(label="  listed words only"))
     if groups:
@@ -113,7 +113,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     prob = view.prob
     out = []
     if has_contrasts(fit):
-        scope = "new words" if words_scatter(fit.spec) else "listed words"
+        scope = "new words" if has_word_effects(fit.spec) else "listed words"
         out += [
             Section(
                 "result",

@@ -166,7 +166,7 @@ class CorpusComparison(ManyFits):
         parts = []
         for name, change in self.changes.items():
             own = change.fit.table_draws("contrasts", **arguments)
-            parts.append(rows.relabelled(own / change.scale, change=[name] * own.sizes["row"]))
+            parts.append(rows.relabeled(own / change.scale, change=[name] * own.sizes["row"]))
         return rows.joined_rows(parts)
 
     def fits(self) -> dict[str, BiasFit]:

@@ -118,7 +118,7 @@ class Method:
         ]
         values = np.stack(columns, axis=-1)
         draws = rows.keyed_draws(values, found, "connection", estimand)
-        return rows.relabelled(draws, method=[self.name] * len(found))
+        return rows.relabeled(draws, method=[self.name] * len(found))
 
     def __repr__(self) -> str:
         return f"Method({self.name!r}, {len(self.pairs):,} pairs)"

@@ -27,7 +27,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words, some
 from bayesbias.inference import spreads
 from bayesbias.inference.estimands import Key, levels_of
-from bayesbias.inference.estimates import estimates, labelled_draws
+from bayesbias.inference.estimates import estimates, labeled_draws
 from bayesbias.inference.linear import Quantities
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses.table import (
@@ -147,7 +147,7 @@ class ResponsesResult(sections.Result):
             if estimand is None and which != "population" and own != "overall" and same:
                 continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
-            frames += fit.once(("responses", which, own, prob, self.rope), make)
+            frames += fit.cached(("responses", which, own, prob, self.rope), make)
         return pd.concat(frames, ignore_index=True)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
@@ -168,7 +168,7 @@ class ResponsesResult(sections.Result):
         total = sum(parts.values())
         names = [name.removesuffix("_effect").replace("_", " ") for name in parts]
         shares = np.stack([part / total for part in parts.values()], axis=-1)
-        return estimates(labelled_draws(self._by_chain(shares), {"source": names}), prob)
+        return estimates(labeled_draws(self._by_chain(shares), {"source": names}), prob)
 
     def independent(self, prob: float = PROB) -> pd.DataFrame:
         r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
@@ -219,7 +219,7 @@ class ResponsesResult(sections.Result):
             "answers": [f"{n[used].sum():.0f}"],
             "questions": [str(int(used.sum()))],
         }
-        frame = estimates(labelled_draws(effective, labels), prob)
+        frame = estimates(labeled_draws(effective, labels), prob)
         return frame.astype({"answers": int, "questions": int})
 
     def items(self, prob: float = PROB) -> pd.DataFrame:
@@ -242,7 +242,7 @@ class ResponsesResult(sections.Result):
         if self.kind == "choice":
             keys, draws = self._probabilities(estimand, level)
             _, names, own = zip(*keys, strict=True)
-            frame = estimates(labelled_draws(draws, {"name": names, "arm": own}), prob)
+            frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
         else:
             frame = fit.means(level, prob, estimand).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
@@ -314,15 +314,15 @@ class ResponsesResult(sections.Result):
                 "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
             }
             return [
-                estimates(labelled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
+                estimates(labeled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
                 for scale, (draws, rope) in scales.items()
             ]
-        known = None if asked.known is None else weights @ asked.known
+        observed = None if asked.observed is None else weights @ asked.observed
         keys = [("", "", str(place)) for place in range(len(weights))]
-        whole = Quantities.plain(keys, asked.linear.combined(sparse.csr_array(weights)), known)
+        whole = Quantities.plain(keys, asked.linear.combined(sparse.csr_array(weights)), observed)
         answer = fit.answer(whole, estimand, "place")
-        draws = labelled_draws(answer.draws.to_numpy(), {**labels, "scale": "outcome"})
-        return [estimates(draws, prob, self.rope, answer.mixtures, answer.known)]
+        draws = labeled_draws(answer.draws.to_numpy(), {**labels, "scale": "outcome"})
+        return [estimates(draws, prob, self.rope, answer.mixtures, answer.observed)]
 
     def _weights(self, keys: list[Key]) -> tuple[dict[str, Any], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""

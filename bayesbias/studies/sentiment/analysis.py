@@ -130,7 +130,7 @@ class SentimentAnalysis(sections.Result):
             The ROPE is 0.1 SD of the differences between classifiers.
         """
         fit = self.fit
-        between = None if fit is None else fit.once("between", lambda: _fit_between(fit))
+        between = None if fit is None else fit.cached("between", lambda: _fit_between(fit))
         if between is None or not between.diagnostics()["ok"]:
             return pd.DataFrame(columns=["contrast", "estimand", "mean"])
         rope = STANDARD_ROPE * float(between.table[between.spec.outcome].std())
