@@ -89,6 +89,9 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
+        if getattr(error, "option_name", "") == "--bayes":
+            hint = "For a Bayesian fit of word vectors use `bayesbias fit`"
+            _end(f"--bayes: expected with seat and sentiment alone, got it here. {hint}")
         problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
         context = getattr(error, "ctx", None)
         where = "bayesbias" if context is None else context.command_path

@@ -120,7 +120,7 @@ def _screen(
         for verdict, own in (
             (f"Significant (p < {ALPHA:g})", low),
             (f"Opposite direction (one-sided p > {1 - ALPHA:g})", high),
-            ("Inconclusive", ~low & ~high),
+            ("Not significant", ~low & ~high),
         )
         if own.any()
     ]
@@ -129,6 +129,9 @@ def _screen(
         missing
     )
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
+    if one_sided.any():
+        what = "is X closer to A, and Y to B? A p near 1 points the other way"
+        more.insert(0, f"p is one-sided: {what}. --sides 2 tests both directions.")
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more

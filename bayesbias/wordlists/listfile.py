@@ -105,8 +105,8 @@ def load_wordlist(
     x : str, path, mapping or WordList
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
         short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form
-        of another program: a query of WEFE, a test of May et al. with ``targ1`` to ``attr2``, a
-        vocabulary of Manzini et al., one list of WEATHub (``weathub.parquet:de/WEAT7``),
+        of another program: a query of WEFE (or its object), a test of May et al. with ``targ1`` to
+        ``attr2``, a vocabulary of Manzini et al., one list of WEATHub (``weathub.parquet:de/WEAT7``),
         PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
         table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
         ``neutral``), or with one column a set. The notes of the list say how it was understood.
@@ -384,6 +384,8 @@ def _read(
     remarks: tuple[str, ...] = ()
     where = origin = "mapping"
     has_schema = False
+    if "target_sets" in getattr(x, "__dict__", {}):  # a query of WEFE
+        x = vars(x)
     try:
         if isinstance(x, Mapping):
             data = dict(checks.tree(x))

@@ -143,7 +143,11 @@ def test_seat_wefat_and_score(tmp_path):
     assert out["tests"][0]["p_value"] == pytest.approx(28 / 12870)
     scores = answer("score", *VECTORS, "weat7", "--scores", "weat")["scores"]
     # Math is nearer to the female words, which the one-sided test does not ask about.
-    assert "Opposite" in run("score", *VECTORS, "weat7", "--scores", "sc_weat")
+    said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
+    assert "Opposite" in said
+    assert "one-sided: is X" in said
+    two = run("score", *VECTORS, "weat7", "--scores", "sc_weat", "--sides", "2")
+    assert "one-sided" not in two
     assert "WEAT effect size d  +1.370" in run("score", *VECTORS, "weat7", "--scores", "weat")
     assert scores[0]["p_value"] == pytest.approx(28 / 12870)
     assert scores[0]["p_method"] == "exact"
@@ -233,6 +237,7 @@ def test_what_is_shipped_can_be_listed_and_shown(tmp_path):
         (["fit", "--prob", "89"], "--prob: expected a number between 0 and 1, got 89. Give 0.89."),
         (["fit", "--draws", "0"], "--draws: "),
         (["fit", "--nope"], "See bayesbias fit --help."),
+        (["score", "--bayes"], "use `bayesbias fit`"),
         (["wordlist", "show"], "NAME"),
         (["seat", "--encoder", "nope"], "--encoder: expected an encoder"),
     ],

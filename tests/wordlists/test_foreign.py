@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,6 +85,10 @@ def test_a_mapping_in_another_form_is_read_too(mapping) -> None:
     words = load_wordlist(mapping, controls="2022")
     assert [c.attribute_class for c in words.classes] == ["male", "female"]
     assert words.controls.name == "2022"
+
+
+def test_a_query_object_of_wefe_is_read() -> None:
+    assert load_wordlist(SimpleNamespace(**QUERY)).words == load_wordlist(QUERY).words
 
 
 def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
