@@ -18,7 +18,7 @@ import pandas as pd
 
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import InputError, checks
-from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file
+from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file, write_whole
 from bayesbias.core.packages import needed
 
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
@@ -52,7 +52,7 @@ class Classifier:
     predict: Callable[[list[str]], npt.ArrayLike]
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, sentences: Sequence[str]) -> npt.NDArray[np.float64]:
+    def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the positive-class probability of each sentence, checked.
 
         Raises
@@ -96,9 +96,7 @@ class Classifier:
             "provenance": about,
             "vocabulary": sorted(model.vocabulary, key=model.vocabulary.__getitem__),
         }
-        with whole_file(folder / _SETTINGS) as temporary:
-            text = json.dumps(description, ensure_ascii=False, indent=1)
-            temporary.write_text(text, encoding="utf-8")
+        write_whole(folder / _SETTINGS, json.dumps(description, ensure_ascii=False, indent=1))
         return folder
 
     def __repr__(self) -> str:
@@ -110,7 +108,7 @@ class Classifier:
 
 def checked_probabilities(
     values: Any, sentences: Sequence[str], where: str, rows: Sequence[str] | None = None
-) -> npt.NDArray[np.float64]:
+) -> np.ndarray:
     """Return probabilities as float64, or say which of them is none."""
     with guarded(where, "one probability for each sentence"):
         array = np.asarray(values, dtype=np.float64)

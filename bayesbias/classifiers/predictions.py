@@ -13,16 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
-from bayesbias.core import InputError, checks, describe_error, nearest, number_of
-from bayesbias.core.files import (
-    data_dir,
-    guarded,
-    list_names,
-    path_of,
-    read_text,
-    sha256_file,
-    whole_file,
-)  # fmt: skip
+from bayesbias.core import InputError, checks, describe_error, files, nearest, number_of
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -77,10 +68,10 @@ class Predictions:
 
     def save(self, path: checks.FilePath) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them."""
-        path = path_of(path, "path", "the path of a .csv or .tsv file")
+        path = files.path_of(path, "path", "the path of a .csv or .tsv file")
         delimiters = {".csv": ",", ".tsv": "\t"}
         delimiter = delimiters[checks.choice(path.suffix, delimiters, f"{path}, ending")]
-        with whole_file(path) as temporary:
+        with files.whole_file(path) as temporary:
             self.frame.to_csv(temporary, index=False, sep=delimiter)
         return path
 
@@ -152,9 +143,9 @@ def load_predictions(
     >>> load_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """
-    if shipped := path in list_names("sentiment", ".csv"):
-        path = data_dir("sentiment") / f"{path}.csv"
-    path = path_of(path, "path", "a .csv file of predictions")
+    if shipped := path in files.list_names("sentiment", ".csv"):
+        path = files.data_dir("sentiment") / f"{path}.csv"
+    path = files.path_of(path, "path", "a .csv file of predictions")
     if positive is not None:
         positive = int(checks.choice(str(positive), ("0", "1"), "positive"))
     occupations = load_occupations(corpus)
@@ -202,7 +193,7 @@ def load_predictions(
         )
         hint = "name the column of the positive class: positive=0 or positive=1 (--positive)"
         raise InputError(problem, where=path, hint=hint)
-    facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
+    facts = {"kind": "predictions", "file": path.name, "sha256": files.sha256_file(path)}
     if shipped:
         facts["shipped"] = path.stem
     if comments:
@@ -213,13 +204,13 @@ def load_predictions(
 
 def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of a file, indexed by their lines, and the comments at the top."""
-    lines = read_text(path).splitlines()
+    lines = files.read_text(path).splitlines()
     rows = (k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     top = next(rows, None)
     if top is None:
         raise InputError("expected predictions, got an empty file", where=path)
     mark = next((mark for mark in "\t;" if mark in lines[top]), ",")
-    with guarded(path, "a table of predictions", hint="quote a cell with a separator"):
+    with files.guarded(path, "a table of predictions", hint="quote a cell with a separator"):
         cells = pd.read_csv(
             path, sep=mark, header=None, dtype=str, skiprows=top, keep_default_na=False,
             skip_blank_lines=False,
@@ -302,7 +293,7 @@ def list_predictions(name: str = "m1") -> Predictions:
     >>> list_predictions("m1")
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
-    return load_predictions(checks.choice(name, list_names("sentiment", ".csv"), "name"))
+    return load_predictions(checks.choice(name, files.list_names("sentiment", ".csv"), "name"))
 
 
 def score_sentences(
@@ -364,7 +355,7 @@ def score_sentences(
     model = load_classifier(classifier, name=name, positive=positive, allow_pickle=allow_pickle)
     frame = occupations.sentences(control=control)
     sentences, notes = frame["sentence"].tolist(), []
-    kept = None if partial is None else path_of(partial, "partial")
+    kept = None if partial is None else files.path_of(partial, "partial")
     done = {} if kept is None else _read_partial(kept, model)
     left = [s for s in sentences if s not in done]
     if kept is not None and len(left) < len(sentences):
@@ -382,10 +373,9 @@ def score_sentences(
                 )
                 raise _failed(problem, model, len(done), kept) from error
             if kept is not None:
-                with whole_file(kept) as temporary:
-                    rows = pd.Series(done, name="probability").rename_axis("sentence")
-                    text = rows.to_csv(lineterminator="\n")
-                    temporary.write_text(f"{_owner(model)}\n{text}", encoding="utf-8")
+                rows = pd.Series(done, name="probability").rename_axis("sentence")
+                text = rows.to_csv(lineterminator="\n")
+                files.write_whole(kept, f"{_owner(model)}\n{text}")
             tick(len(part))
     notes += _check_classes(model, len(done), kept) if check else []
     notes += _weaknesses(model, done)
@@ -417,7 +407,7 @@ def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
     """Return the finished predictions of an earlier run; none if there are none."""
     if not path.exists():
         return {}
-    with guarded(path, "unfinished predictions"), open(path, encoding="utf-8") as file:
+    with files.guarded(path, "unfinished predictions"), open(path, encoding="utf-8") as file:
         owner = file.readline().rstrip("\n")
         frame = pd.read_csv(file, keep_default_na=False)
         done = dict(zip(frame["sentence"], frame["probability"].astype(float), strict=True))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 BOW_TOKEN = re.compile(r"\b\w\w+\b")
 _TREEBANK_TOKEN = re.compile(r"\w+(?=n't\b)|n't\b|'\w+|\w+|[^\w\s]")
@@ -24,7 +23,7 @@ class BagOfWords:
     weights: dict[str, np.ndarray]  # idf (v,), coefficients (v,), intercept (1,)
     settings: dict[str, Any]
 
-    def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+    def __call__(self, sentences: list[str]) -> np.ndarray:
         """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
         out = np.empty(len(sentences))
         idf, coefficients = self.weights["idf"], self.weights["coefficients"]
@@ -57,7 +56,7 @@ class BiLstm:
     weights: dict[str, np.ndarray]
     settings: dict[str, Any]
 
-    def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+    def __call__(self, sentences: list[str]) -> np.ndarray:
         """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
         # -1: a word without a vector, which counts as zeros; so does a sentence without a word.
         ids = [
@@ -96,7 +95,7 @@ class BiLstm:
 REFERENCE_KINDS: dict[str, type[BagOfWords] | type[BiLstm]] = {"bow": BagOfWords, "bilstm": BiLstm}
 
 
-def rows_by_length(ids: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:
+def rows_by_length(ids: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """Return the rows of each length."""
     lengths = np.array([len(row) for row in ids], dtype=np.int64)
     return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]

@@ -10,25 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, open_folder
-from bayesbias.classifiers.reference import (
-    BOW_TOKEN,
-    BagOfWords,
-    BiLstm,
-    rows_by_length,
-)
+from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords, BiLstm, rows_by_length
 from bayesbias.core import InputError, checks, nearest
-from bayesbias.core.files import data_dir, guarded, path_of, read_toml, sha256_file
+from bayesbias.core.files import guarded, path_of, sha256_file
 from bayesbias.core.packages import needed
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.wordlists.occupations import GENDERS, load_occupations
 
 
-def read_labelled(path: checks.FilePath) -> tuple[list[str], npt.NDArray[np.int64]]:
+def read_labelled(path: checks.FilePath) -> tuple[list[str], np.ndarray]:
     r"""Read sentences with labels 0 (negative) and 1 (positive) from a tab-separated file.
 
     Three layouts are told apart by their content: a header that names ``label`` and ``sentence``
@@ -431,7 +426,7 @@ def _train_lstm(
 
 def _shipped_words() -> list[str]:
     """Return the texts of the shipped occupations, whose words every classifier may meet."""
-    data = read_toml(data_dir("wordlists") / "sentiment" / "occupations.toml")
-    nouns = [pair[gender] for pair in data["noun_pairs"] for gender in ("male", "female")]
-    professions = [profession["name"] for profession in data["professions"]]
-    return [*nouns, *professions, data["control"], "is a an you are , ."]
+    shipped = load_occupations()
+    nouns = shipped.noun_pairs[list(GENDERS)].to_numpy().ravel()
+    professions = shipped.professions["profession"]
+    return [*nouns, *professions, shipped.control, "is a an you are , ."]

@@ -1,7 +1,5 @@
 """The commands ``bayesbias fit`` and ``bayesbias demo``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

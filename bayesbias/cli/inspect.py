@@ -1,7 +1,5 @@
 """The commands ``bayesbias describe``, ``model``, ``report`` and ``verify``."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -85,9 +83,7 @@ def model() -> None:
 @shared.options("as_json")
 def list_(**given: Any) -> None:
     """List shipped models."""
-    items = {name: bb.load_model(name).description for name in bb.models.list_models()}
-    listed = [{"name": name, "title": text} for name, text in items.items()]
-    shared.tell({"items": listed}, shared.described(items))
+    shared.tell_list({name: bb.load_model(name).description for name in bb.models.list_models()})
 
 
 @model.command()

@@ -3,8 +3,6 @@
 Results go to stdout, all else to stderr; bad input ends with exit code 2.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os

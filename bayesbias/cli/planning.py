@@ -1,7 +1,5 @@
 """The commands ``bayesbias sweep``, ``bayesbias sample-size`` and ``bayesbias coverage``."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,10 +154,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
             "without a difference"
         )
     else:
-        one = {
-            name: n[0] if isinstance(n, tuple) and len(n) == 1 else n for name, n in sizes.items()
-        }
-        frame = bb.coverage_on_pools(vectors, listed, controls=controls, **one, **how)
+        frame = bb.coverage_on_pools(vectors, listed, controls=controls, **sizes, **how)
         title = "Coverage of the value of the whole pool"
     alike = [
         name for name in ("level", "name", "tables") if name in frame and frame[name].nunique() == 1
@@ -183,7 +178,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
     shared.tell_table(answer, f"coverage | {', '.join(about)}", lines, _covered(frame), notes)
 
 
-def _covered(frame: pd.DataFrame) -> str:
+def _covered(frame: "pd.DataFrame") -> str:
     """Say in which share of tables intervals include the truth, or a difference is called."""
     known, by, said = "coverage", "method", "Intervals include the truth in"
     if "coverage" not in frame:

@@ -1,7 +1,5 @@
 """The commands ``bayesbias score`` and ``bayesbias wefat``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

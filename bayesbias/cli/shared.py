@@ -14,7 +14,6 @@ import click
 import bayesbias as bb
 from bayesbias.core import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation
 
 if TYPE_CHECKING:
@@ -369,11 +368,12 @@ def noted(notes: Iterable[str]) -> list[str]:
     return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
 
 
-def described(items: Mapping[str, str]) -> str:
-    """Return names with what they are, in lines of 80 columns."""
+def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
+    """Print names with what they are, in lines of 80 columns."""
     formatter = click.HelpFormatter(width=80)
-    formatter.write_dl(list(items.items()))
-    return formatter.getvalue().rstrip()
+    formatter.write_dl(list(titles.items()))
+    items = [{"name": name, "title": title} for name, title in titles.items()]
+    tell({"items": items, **more}, formatter.getvalue().rstrip(), *lines)
 
 
 def lines_of(
@@ -392,7 +392,7 @@ def tell_table(
     from bayesbias.output.text import interpretation_text
 
     said = interpretation_text(Interpretation("", headline, (), tuple(notes)))
-    tell(answer, f"bayesbias {own_version()} | {about}", *lines, "", said)
+    tell(answer, f"bayesbias {bb.__version__} | {about}", *lines, "", said)
 
 
 def tell(answer: Mapping[str, Any], *lines: str) -> None:

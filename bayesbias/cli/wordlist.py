@@ -1,7 +1,5 @@
 """The command group ``bayesbias wordlist``: list, show, new and check."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,12 +32,8 @@ def list_(**given: Any) -> None:
 
     lists = {name: bb.load_wordlist(name).title for name in bb.wordlists.list_wordlists()}
     controls = [*list_controls(), "none"]
-    items = [{"name": name, "title": title} for name, title in lists.items()]
-    shared.tell(
-        {"items": items, "controls": controls, "for_sentiment": ["occupations"]},
-        shared.described(lists),
-        f"\nControls: {', '.join(controls)}\nFor `bayesbias sentiment`: occupations",
-    )
+    lines = f"\nControls: {', '.join(controls)}\nFor `bayesbias sentiment`: occupations"
+    shared.tell_list(lists, lines, controls=controls, for_sentiment=["occupations"])
 
 
 @wordlist.command()
@@ -155,7 +149,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     ctx.exit(2 if problems else 0)
 
 
-def _found(words: bb.WordList, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _found(words: "bb.WordList", given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return which words of a list the vectors have, and the notes of the vectors."""
     vectors = shared.vectors_of(given, words.words)
     sets = {}

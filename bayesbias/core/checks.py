@@ -61,6 +61,13 @@ def seed_or_new(value: Any) -> int:
     return secrets.randbits(32) if value is None else seed(value)
 
 
+def derived_seed(*numbers: int) -> int:
+    """Return a seed that depends on several whole numbers."""
+    import numpy as np
+
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+
+
 def sampling(draws: Any, tune: Any, chains: Any) -> None:
     """Refuse numbers of draws and chains that are none.
 
@@ -372,10 +379,7 @@ def words(values: Any, where: object = "words") -> list[str]:
     ...
     bayesbias.InputError: words, number 2: expected a non-empty string, got None.
     """
-    return [
-        str(text(word, f"{where}, number {i}"))
-        for i, word in enumerate(several(values, where), start=1)
-    ]
+    return [str(word) for word in texts(several(values, where), where)]
 
 
 def once[T](items: Iterable[T]) -> list[T]:

@@ -340,6 +340,12 @@ def whole_file(path: checks.FilePath) -> Iterator[Path]:
             temporary.unlink()
 
 
+def write_whole(path: checks.FilePath, content: str | bytes) -> None:
+    """Write a text in UTF-8, or bytes, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 # Hashes, and values for JSON
 
 

@@ -4,14 +4,13 @@ import io
 import numbers
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from bayesbias.core import InputError, checks
 from bayesbias.core.files import guarded, opened, read_text, refuse_binary
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
 
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
@@ -19,7 +18,7 @@ _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 # In memory
 
 
-def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None) -> "pd.DataFrame":
+def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None) -> pd.DataFrame:
     """Return a data frame with columns of numbers, truth values, texts, or categories of texts.
 
     Parameters
@@ -39,8 +38,6 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
     ... ].tolist()
     [1.0, nan]
     """
-    import pandas as pd
-
     if not isinstance(frame, pd.DataFrame):
         hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
         raise checks.wrong_kind(frame, where, "a pandas DataFrame", hint)
@@ -56,9 +53,7 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
     return out
 
 
-def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series":
-    import pandas as pd
-
+def _plain_column(column: pd.Series, where: str, strict: bool) -> pd.Series:
     kinds, dtype = pd.api.types, column.dtype
     if isinstance(dtype, pd.CategoricalDtype) and not kinds.is_string_dtype(dtype.categories):
         return column.astype(dtype.categories.dtype)
@@ -87,13 +82,11 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series":
 # Files
 
 
-def read_cells(path: Path) -> tuple["pd.DataFrame", str]:
+def read_cells(path: Path) -> tuple[pd.DataFrame, str]:
     """Read a small table of texts; return it without columns that have no name, and its separator.
 
     Commas, semicolons or tabs separate; the index counts lines.
     """
-    import pandas as pd
-
     text = read_text(path)
     mark = max(",;\t", key=text.partition("\n")[0].count)
     with guarded(path, "a table"):
@@ -111,7 +104,7 @@ def read_csv(
     labels: Collection[str],
     numbers: Collection[str],
     layouts: str,
-) -> "pa.Table":
+) -> Any:
     """Read CSV in UTF-8, perhaps packed, as an Arrow table; "nan", "null" and "NA" are words.
 
     Parameters
@@ -125,7 +118,6 @@ def read_csv(
     layouts : str
         What columns are wanted, for messages.
     """
-    import numpy as np
     import pyarrow as pa
     from pyarrow import csv
 
@@ -161,7 +153,7 @@ def read_csv(
             return read(texts, False)  # says in which row the fault is: it knows that on one thread
 
 
-def read_parquet(path: Path, categories: Collection[str] = ()) -> "pa.Table":
+def read_parquet(path: Path, categories: Collection[str] = ()) -> Any:
     """Return a Parquet file as an Arrow table; texts of `categories` come as dictionaries."""
     import pyarrow.parquet as pq
 

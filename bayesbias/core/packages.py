@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bayesbias.core import InputError, join_words
+
 
 def attach(
     package: str, file: str
@@ -64,9 +66,6 @@ def needed(
     bayesbias.InputError: a cluster needs no-such-module, which is not installed.
     Install it in a checkout: pip install '.[dask]'
     """
-    from bayesbias.core.errors import InputError
-    from bayesbias.core.formatting import join_words
-
     try:
         imported = [importlib.import_module(module) for module in modules]
     except ImportError as error:
@@ -88,11 +87,6 @@ def _version(name: str) -> str:
     from importlib.metadata import version
 
     return version(name)
-
-
-def own_version() -> str:
-    """Return the version of the installed package."""
-    return _version("bayesbias")
 
 
 def versions_of(*packages: str) -> dict[str, str]:

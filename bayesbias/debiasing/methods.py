@@ -25,7 +25,7 @@ import numpy as np
 from bayesbias.core import FitError, InputError, checks, number_of, some
 from bayesbias.core.files import plain
 from bayesbias.core.progress import ticking
-from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
+from bayesbias.embeddings.embedding import Embedding, digest_of_vectors, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.spelling import matched_spellings
 from bayesbias.wordlists.listfile import Source, load_wordlist
@@ -444,8 +444,7 @@ def prepare(
     own = [] if isinstance(neutralize, str) else checks.words(neutralize, "neutralize")
     vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
     row = {word: i for i, word in enumerate(vectors.words)}
-    unit = np.array(vectors.vectors, dtype=float)
-    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    unit = units(vectors.vectors)
     notes: list[str] = []
     present = []
     for group in listed:

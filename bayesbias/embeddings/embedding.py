@@ -264,6 +264,13 @@ def none_found(
     return InputError(f"expected {which}, got {got}", where=where, hint=hint)
 
 
+def units(vectors: Any) -> np.ndarray:
+    """Return vectors of length 1, one a row, in double precision."""
+    array = np.array(vectors, dtype=float)
+    array /= np.linalg.norm(array, axis=1, keepdims=True)
+    return array
+
+
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
     """Return the SHA-256 of words and vectors."""
     digest = hashlib.sha256(json.dumps(list(words)).encode())

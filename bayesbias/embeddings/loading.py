@@ -13,12 +13,7 @@ import numpy as np
 from bayesbias.core import InputError, checks, files, nearest, some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings import readers, spelling
-from bayesbias.embeddings.embedding import (
-    Embedding,
-    embedding_from_rows,
-    embedding_of,
-    none_found,
-)
+from bayesbias.embeddings.embedding import Embedding, embedding_from_rows, embedding_of, none_found
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
 from bayesbias.embeddings.readers.common import Reading, Rows
 from bayesbias.embeddings.readers.tables import numbers, rows_of_matrix, stacked, words_and_vectors

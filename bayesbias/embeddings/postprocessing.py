@@ -11,15 +11,12 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesbias.core import InputError, checks
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 
 POSTPROCESSINGS = ("center", "standardize", "abtt")
 _LEAST = 10  # vectors from which a centre is taken
-
-Array = npt.NDArray[np.float64]
 
 
 def postprocess(
@@ -97,7 +94,7 @@ def postprocess(
         top = axes[:, ::-1][:, :k]
         facts |= {"components": k, "explained": float(variances[::-1][:k].sum() / variances.sum())}
 
-    def moved(vectors: Array) -> Array:
+    def moved(vectors: np.ndarray) -> np.ndarray:
         away = (vectors - mean) / scale
         return away - (away @ top) @ top.T
 
@@ -105,7 +102,7 @@ def postprocess(
 
 
 def _moved(
-    embedding: Embedding, moved: Callable[[Array], Array], facts: dict[str, object]
+    embedding: Embedding, moved: Callable[[np.ndarray], np.ndarray], facts: dict[str, object]
 ) -> Embedding:
     before = np.asarray(embedding.vectors, dtype=np.float64)
     vectors = moved(before)

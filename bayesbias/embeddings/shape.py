@@ -13,16 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesbias.core import InputError
 from bayesbias.core.checks import ROPE
 from bayesbias.core.files import plain
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.listfile import load_controls
 
-Array = npt.NDArray[np.float64]
 _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
 _LEAST = 3
@@ -103,12 +101,12 @@ class VectorShape:
     dim: int
     words: Cosines
     neutral: Cosines | None
-    contributions: Array
+    contributions: np.ndarray
     hubness: float
     hubs: tuple[tuple[str, int], ...]
     never: float
     n_compared: int
-    histogram: npt.NDArray[np.int64]
+    histogram: np.ndarray
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -180,8 +178,8 @@ def describe_vectors(
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
         raise InputError(f"expected {_LEAST} words or more, got {len(held)}", where=held.name)
-    units = _units(held.vectors)
-    compared, some = units[:_MOST_COMPARED], units[:_MOST_IN_BINS]
+    unit = units(held.vectors)
+    compared, some = unit[:_MOST_COMPARED], unit[:_MOST_IN_BINS]
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]
     counts = _counts_of_nearness(compared, min(NEAREST, len(compared) - 1))
@@ -189,10 +187,10 @@ def describe_vectors(
     cosines = (some @ some.T)[np.triu_indices(len(some), 1)]
     return VectorShape(
         name=held.name,
-        dim=units.shape[1],
-        words=_cosines(units),
-        neutral=_cosines(_units(held.vectors_of(aside))) if len(aside) >= _LEAST else None,
-        contributions=dimension_shares(units),
+        dim=unit.shape[1],
+        words=_cosines(unit),
+        neutral=_cosines(units(held.vectors_of(aside))) if len(aside) >= _LEAST else None,
+        contributions=dimension_shares(unit),
         hubness=float(np.mean(deviations**3)),
         hubs=tuple((held.words[i], int(counts[i])) for i in np.argsort(-counts, kind="stable")[:5]),
         never=float(np.mean(counts == 0)),
@@ -202,18 +200,13 @@ def describe_vectors(
     )
 
 
-def dimension_shares(units: Array) -> Array:
+def dimension_shares(units: np.ndarray) -> np.ndarray:
     """Return what each dimension adds to the mean cosine of unit vectors."""
     n = len(units)
     return (units.sum(axis=0) ** 2 - (units**2).sum(axis=0)) / (n * (n - 1))
 
 
-def _units(vectors: npt.NDArray[Any]) -> Array:
-    array = np.asarray(vectors, dtype=np.float64)
-    return array / np.linalg.norm(array, axis=1, keepdims=True)
-
-
-def _cosines(units: Array) -> Cosines:
+def _cosines(units: np.ndarray) -> Cosines:
     n, each = len(units), dimension_shares(units)
     mean = float(each.sum())
     own = (units @ units.sum(axis=0) - 1) / (n - 1)  # the mean cosine of a word with the others
@@ -224,7 +217,7 @@ def _cosines(units: Array) -> Cosines:
     return Cosines(n, mean, se, share, tuple(int(i) + 1 for i in leading))
 
 
-def _counts_of_nearness(units: Array, k: int) -> Array:
+def _counts_of_nearness(units: np.ndarray, k: int) -> np.ndarray:
     """Return how often each row is among the k nearest of another."""
     n = len(units)
     counts = np.zeros(n)

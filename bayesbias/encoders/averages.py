@@ -19,10 +19,8 @@ from bayesbias.core.files import data_dir, read_toml
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding, read_rows
 from bayesbias.embeddings.readers import short_name
-from bayesbias.embeddings.static import static_vectors
+from bayesbias.embeddings.static import STATIC_EMBEDDING, static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
-
-STATIC_ENCODER = "minilm-static"
 
 
 def static_encoder(*, name: str | None = None) -> Encoder:
@@ -51,9 +49,9 @@ def static_encoder(*, name: str | None = None) -> Encoder:
     >>> encoder.provenance["casing"]
     'ignored'
     """
-    card = read_toml(data_dir("embeddings") / STATIC_ENCODER / "MODEL.toml")
+    card = read_toml(data_dir("embeddings") / STATIC_EMBEDDING / "MODEL.toml")
     facts = {
-        "source": STATIC_ENCODER,
+        "source": STATIC_EMBEDDING,
         "made_from": card["source"],
         "licence": card["licence"],
         "tokenizer": "WordPiece",
@@ -61,7 +59,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
         "pooling": "mean over known tokens, without special tokens",
         "sha256": dict(card["sha256"]),
     }
-    return BuiltEncoder(name or STATIC_ENCODER, static_vectors, provenance=facts, batch_size=None)
+    return BuiltEncoder(name or STATIC_EMBEDDING, static_vectors, provenance=facts, batch_size=None)
 
 
 # Marks before a word, and after it in a piece read backwards.

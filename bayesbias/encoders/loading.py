@@ -9,12 +9,8 @@ from typing import Any
 
 from bayesbias.core import InputError, checks, nearest
 from bayesbias.embeddings.loading import GENSIM_DATA
-from bayesbias.encoders.averages import (
-    STATIC_ENCODER,
-    cbow_encoder,
-    static_encoder,
-    vectors_encoder,
-)
+from bayesbias.embeddings.static import STATIC_EMBEDDING
+from bayesbias.encoders.averages import cbow_encoder, static_encoder, vectors_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder
 
@@ -25,7 +21,7 @@ _MAKERS: dict[str, Callable[..., Encoder]] = {
     "transformers": transformers_encoder,
 }
 _VALID = (
-    f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
+    f"{STATIC_EMBEDDING}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
     f"transformers:NAME_OR_PATH?pooling=mean&layer=-1, or a file ({', '.join(VECTOR_FILES)})"
 )
 
@@ -94,10 +90,10 @@ def load_encoder(
     make, target = _MAKERS.get(kind if colon and not os.path.exists(text) else ""), rest
     if make is None and Path(text.partition("?")[0]).suffix.lower() in VECTOR_FILES:
         make, target = vectors_encoder, text
-    elif text == STATIC_ENCODER:
+    elif text == STATIC_EMBEDDING:
         make, target = static_encoder, ""
     if make is None:
-        path, hint = Path(text).expanduser(), nearest(kind, [STATIC_ENCODER, *_MAKERS])
+        path, hint = Path(text).expanduser(), nearest(kind, [STATIC_EMBEDDING, *_MAKERS])
         if path.is_dir():
             hint = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
         elif path.is_file() or text in GENSIM_DATA:

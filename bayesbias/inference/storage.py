@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import check_file, guarded, path_of, whole_file
+from bayesbias.core.files import check_file, guarded, path_of, write_whole
 from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.tables.reading import with_repeats_noted
 
@@ -39,8 +39,7 @@ def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
     )
     # Made in memory first: HDF5 that runs out of disk space crashes the interpreter.
     content = bytes(idata.to_netcdf(engine="h5netcdf"))
-    with whole_file(path) as temporary:
-        temporary.write_bytes(content)
+    write_whole(path, content)
 
 
 def _as_stored(column: pd.Series) -> np.ndarray:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias import __version__
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, plain, whole_file
-from bayesbias.core.packages import own_version
+from bayesbias.core.files import data_dir, plain, write_whole
 from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import interpretation, study_of
@@ -150,10 +150,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         css=(folder / "report.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=digest,
-        version=own_version(),
+        version=__version__,
     )
-    with whole_file(target) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(target, text)
     return target
 
 

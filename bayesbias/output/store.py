@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias import __version__
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import read_json, sha256_file
 from bayesbias.core.formatting import some
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
@@ -165,7 +165,7 @@ def save_run(
         manifest = {
             "schema": SCHEMA,
             "kind": result.study,
-            "versions": {"bayesbias": own_version(), "python": platform.python_version()},
+            "versions": {"bayesbias": __version__, "python": platform.python_version()},
             "view": dataclasses.asdict(view),
             "command": None if command is None else list(command),
             "inputs": None if inputs is None else dict(inputs),

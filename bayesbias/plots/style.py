@@ -29,7 +29,7 @@ from matplotlib.ticker import AutoLocator
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from bayesbias.core import checks
-from bayesbias.core.files import whole_file
+from bayesbias.core.files import write_whole
 from bayesbias.core.formatting import format_value, literal
 
 COLOR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
@@ -207,8 +207,7 @@ def save_figure(figure: Figure, path: checks.FilePath) -> Path:
     buffer = io.BytesIO()
     with mpl.rc_context(fixed):
         figure.savefig(buffer, format=kind, dpi=DPI, metadata={undated[kind]: None})
-    with whole_file(path) as temporary:
-        temporary.write_bytes(buffer.getvalue())
+    write_whole(path, buffer.getvalue())
     return path
 
 

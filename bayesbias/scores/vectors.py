@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score, two_of
@@ -341,8 +341,7 @@ def ect(
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     sides = [held.rows(sorted(words)) for words in own]
     in_order = sorted(present)
-    attributes = held.rows(in_order)
-    attributes /= np.linalg.norm(attributes, axis=1, keepdims=True)
+    attributes = units(held.rows(in_order))
 
     def cosines_of(counts: Sequence[Array]) -> list[Array] | None:
         means = [np.average(side, axis=0, weights=n) for side, n in zip(sides, counts, strict=True)]
@@ -642,7 +641,7 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
     array = np.asarray(held.vectors_of(present), dtype=float)
     if unit:
-        array /= np.linalg.norm(array, axis=1, keepdims=True)
+        array = units(array)
     of = dict(zip(present, array, strict=True))
     missing = tuple(w for w in asked if w not in of)
     composed = tuple(w for w in asked if w in held.composed)

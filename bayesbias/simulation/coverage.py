@@ -124,7 +124,7 @@ def simulated(scenario: Scenario, seed: int, number: int) -> tuple[pd.DataFrame,
 
     Every table has its own, so they may come in any order.
     """
-    own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+    own = checks.derived_seed(seed, number)
     return simulate_table(scenario, own), own
 
 

@@ -181,9 +181,9 @@ def contrast_weights(
         return _weights_of_sets(grid, words)
     connections = np.array(grid.connections)
     places = {("overall", "all"): pairs}
-    for name, own in zip(grid.classes, np.eye(len(grid.classes)), strict=True):
+    for name, own in _indicators(grid.classes).items():
         places["class", name] = pairs * own[:, None]
-    for name, own in zip(grid.lists, np.eye(len(grid.lists)), strict=True):
+    for name, own in _indicators(grid.lists).items():
         places["attribute_set", name] = pairs * own
     out = {}
     for key, mine in places.items():
@@ -194,11 +194,14 @@ def contrast_weights(
     return out
 
 
+def _indicators(names: Sequence[str]) -> dict[str, np.ndarray]:
+    return dict(zip(names, np.eye(len(names)), strict=True))
+
+
 def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
     """Return the contrasts of classes on sets of attributes as weights of blocks."""
     pairs = list(itertools.combinations(grid.lists, 2))
-    of_class = dict(zip(grid.classes, np.eye(len(grid.classes)), strict=True))
-    place = dict(zip(grid.lists, np.eye(len(grid.lists)), strict=True))
+    of_class, place = _indicators(grid.classes), _indicators(grid.lists)
     shares = {("overall", "all"): words / words.sum()}
     shares |= {("class", name): own for name, own in of_class.items()}
     out = {
@@ -221,8 +224,6 @@ def by_averages(
 
     Welch's test of words of different classes, with Satterthwaite's degrees of freedom.
     """
-    from scipy import stats
-
     averages = grid.distances @ grid.averaging()[1]
     out = {}
     for key, w in weights.items():
@@ -231,9 +232,8 @@ def by_averages(
         freedom = errors.sum() ** 2 / sum(
             e**2 / (len(own) - 1) for e, own in zip(errors, scores, strict=True)
         )
-        half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(errors.sum()))
         estimate = float(sum(own.mean() for own in scores))
-        out[key] = (estimate, estimate - half, estimate + half)
+        out[key] = _t_interval(estimate, errors.sum(), freedom, prob)
     return out
 
 
@@ -299,14 +299,17 @@ def by_moments(
     C count for E at least. The quantile is that of Student's t with Satterthwaite's (1946) degrees
     of freedom of this sum of mean squares.
     """
+    values = contrast_values(grid.means(), weights)
+    return {key: _t_interval(x, *moments(grid, weights[key]), prob) for key, x in values.items()}
+
+
+def _t_interval(
+    estimate: float, variance: float, freedom: float, prob: float
+) -> tuple[float, float, float]:
     from scipy import stats
 
-    out = {}
-    for key, value in contrast_values(grid.means(), weights).items():
-        variance, freedom = moments(grid, weights[key])
-        half = float(stats.t.ppf((1 + prob) / 2, freedom)) * np.sqrt(variance)
-        out[key] = (value, value - half, value + half)
-    return out
+    half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(variance))
+    return estimate, estimate - half, estimate + half
 
 
 def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:

@@ -21,21 +21,14 @@ What follows from the slip, and what does not:
   that costs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.core import checks
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Floats = npt.NDArray[np.float64]
 FORMULAS = ("as coded", "as intended")
 """The two readings of the paper's ``mean(s1, s2)``."""
 _WORDS, _ATTRIBUTES = 4, 5  # protected words, two in each class; attributes in each set
@@ -109,9 +102,9 @@ class PaperDraws:
     """
 
     case: PaperCase
-    similarities: Floats
+    similarities: np.ndarray
     single: Mapping[str, Mapping[str, float]]
-    effect_sizes: Mapping[str, Floats]
+    effect_sizes: Mapping[str, np.ndarray]
 
     def __repr__(self) -> str:
         return (
@@ -166,14 +159,14 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     )
 
 
-def _similarities(stream: np.random.MT19937, draws: int, case: PaperCase) -> Floats:
+def _similarities(stream: np.random.MT19937, draws: int, case: PaperCase) -> np.ndarray:
     """Return pairs, shape (draws, word, set, attribute), in the order in which R draws them."""
     z = _r_normals(stream, draws * _WORDS * 2 * _ATTRIBUTES).reshape(draws, _WORDS, 2, _ATTRIBUTES)
     mean = np.array([[case.mean, 0.0], [case.mean, 0.0], [0.0, case.mean], [0.0, case.mean]])
     return mean[:, :, None] + case.sd * z
 
 
-def _effect_sizes(pairs: Floats) -> dict[str, dict[str, Floats]]:
+def _effect_sizes(pairs: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
     means = pairs.mean(axis=3)
     s = means[:, :, 0] - means[:, :, 1]
     factor = s.std(axis=1, ddof=1)
@@ -201,7 +194,7 @@ def _r_stream(seed: int) -> np.random.MT19937:
     return bits
 
 
-def _r_normals(stream: np.random.MT19937, n: int) -> Floats:
+def _r_normals(stream: np.random.MT19937, n: int) -> np.ndarray:
     """Draw standard normals as R's ``rnorm``.
 
     Two uniforms make one of 59 bits, which is inverted.
@@ -239,8 +232,6 @@ def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
     >>> len(printed), bool(((printed["value"] / printed["printed"] - 1).abs() < 5e-7).all())
     (16, True)
     """
-    import pandas as pd
-
     rows = []
     for case in PAPER_CASES:
         result = paper_draws(case, draws)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks
 from bayesbias.core.workers import Hands
+from bayesbias.embeddings.embedding import units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import DEFAULT_MODEL, list_models
@@ -231,9 +232,8 @@ class Pool:
 
 def drawn(pool: Pool, seed: int, number: int) -> tuple[pd.DataFrame, int]:
     """Draw the table of a number: every table has its own seed, so they may come in any order."""
-    sequence = np.random.SeedSequence([seed, number])
-    grid = pool.grid.part(*pool.places(np.random.default_rng(sequence)))
-    return grid.frame(), int(sequence.generate_state(1)[0])
+    grid = pool.grid.part(*pool.places(np.random.default_rng([seed, number])))
+    return grid.frame(), checks.derived_seed(seed, number)
 
 
 def drawn_pool(
@@ -293,7 +293,8 @@ def drawn_pool(
 
 def _numbers(given: int | Sequence[int], names: Sequence[str], where: str) -> dict[str, int]:
     """Return a number for each name: one for all, or one for each."""
-    numbers = [given] * len(names) if isinstance(given, int) else list(given)
+    numbers = [given] if isinstance(given, int) else list(given)
+    numbers = numbers * len(names) if len(numbers) == 1 else numbers
     if len(numbers) != len(names):
         problem = "expected one number, or one for each"
         raise InputError(problem, where=where, found=numbers, valid=names)
@@ -451,7 +452,7 @@ def _control(
     kind, number = numbers[place]
     stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
     table = without_meaning(real, words, size, kind, np.random.default_rng(stream))
-    return table, int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
+    return table, checks.derived_seed(*stream, 1)
 
 
 def _dealt[T](labels: list[T], rng: np.random.Generator) -> list[T]:
@@ -501,8 +502,7 @@ def without_meaning(
     if kind == "random_vectors":
         # Draws do not depend on the order of a list.
         names = sorted({*table["protected_word"], *table["attribute"]})
-        random = rng.standard_normal((len(names), size))
-        random /= np.linalg.norm(random, axis=1, keepdims=True)
+        random = units(rng.standard_normal((len(names), size)))
         at = {name: i for i, name in enumerate(names)}
         one, two = random[table["protected_word"].map(at)], random[table["attribute"].map(at)]
         return table.assign(distance=1 - np.einsum("ij,ij->i", one, two))

@@ -318,7 +318,7 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     seed = checks.seed(seed)
     design, given = scenario.truth
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
-    own = int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
+    own = checks.derived_seed(seed, 1)
     table = scenario.frame.assign(distance=design.outcome_draws(drawn, seed=own))
     table.attrs[SIMULATED] = True
     return table

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias import __version__
 from bayesbias.core.formatting import number_of as number_of, some
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.estimates import (
@@ -77,7 +77,7 @@ def title_line(result: BiasFit | ManyFits, subject: str) -> str:
     about = result.provenance
     model = about.get("model", {}).get("name")
     seed = about.get("sampler", {}).get("seed")
-    return f"bayesbias {own_version()} | model {model} | {subject} | seed {seed}"
+    return f"bayesbias {__version__} | model {model} | {subject} | seed {seed}"
 
 
 def convergence(fit: BiasFit) -> str:
@@ -97,7 +97,7 @@ def convergence(fit: BiasFit) -> str:
 def header_of(fit: BiasFit | None, subject: str, size: str, unfitted: str = "") -> list[str]:
     """Return the lines over the first table of a result of one fit, or of none."""
     if fit is None:
-        return [f"bayesbias {own_version()} | {unfitted} | {subject}", size]
+        return [f"bayesbias {__version__} | {unfitted} | {subject}", size]
     return [title_line(fit, subject), size, convergence(fit)]
 
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias import __version__
 from bayesbias.core import BayesbiasError, InputError, checks
 from bayesbias.core.files import data_dir, read_toml, sha256_file, sha256_of, split_member
-from bayesbias.core.packages import own_version
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
@@ -30,7 +30,7 @@ from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, list_models, load_mo
 from bayesbias.wordlists.listfile import Source, list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
-LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
+LABELS: tuple[str, ...] = ("embedding", "wordlist", "controls", "distances", "model", "seed")
 SETTINGS = ("draws", "tune", "chains", "prob", "rope", "standard_rope")
 READING = ("repeats", "vocab", "key", "bad_lines", "allow_pickle")
 _SCHEMA = 1
@@ -312,10 +312,9 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
             labels: dict[str, Any] = dict.fromkeys(LABELS) | {source: entry}
             labels |= {"wordlist": wordlist, "controls": controls, "model": model, "seed": seed}
             inputs = [digest, *(getattr(of, "sha256", None) for of in (words, spec))]
-            identity = [own_version(), labels, inputs, settings]
+            identity = [__version__, labels, inputs, settings]
             named = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).digest()
-            entropy = [seed, *np.frombuffer(named, dtype="<u4").tolist()]
-            fit_seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
+            fit_seed = checks.derived_seed(seed, *np.frombuffer(named, dtype="<u4").tolist())
             key = sha256_of(json.dumps(identity, sort_keys=True))[:16]
             cells.append(SweepCell(labels, words, spec, key, fit_seed))
         groups.append(CellGroup(source, location, tuple(cells)))

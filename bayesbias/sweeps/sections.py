@@ -6,7 +6,6 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core import some
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import Verdict, View, sides
@@ -29,7 +28,7 @@ def header(result: SweepResult, view: View) -> list[str]:
     cells, failed = len(result.cells), len(result.failures)
     before = f" ({result.reused} of them before)" if result.reused else ""
     return [
-        f"bayesbias {own_version()} | sweep in {result.out}",
+        f"bayesbias {bb.__version__} | sweep in {result.out}",
         f"{number_of(cells, 'cell')} (one fit each): {cells - failed} fitted{before}, {failed} failed",
     ]
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias import __version__
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.core.files import check_folder, plain, records, whole_file
-from bayesbias.core.packages import own_version
+from bayesbias.core.files import check_folder, plain, records, write_whole
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.embeddings.loading import load_embedding
@@ -139,12 +139,11 @@ def _open_folder(out: Path, plan: SweepPlan, resume: bool) -> None:
     for name in ("cells", "draws"):
         (out / name).mkdir(parents=True, exist_ok=True)
     about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
-    _write_json(out / MARKER, {"bayesbias": own_version(), "plan": about})
+    _write_json(out / MARKER, {"bayesbias": __version__, "plan": about})
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(plain(value), allow_nan=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(plain(value), allow_nan=False) + "\n")
 
 
 def _fit_cells(
@@ -219,8 +218,7 @@ def _fit_cells(
 def _write_cell(out: Path, cell: SweepCell, result: dict[str, Any]) -> None:
     """Keep what a cell gave."""
     if "draws" in result:
-        with whole_file(out / "draws" / f"{cell.key}.npz") as temporary:
-            temporary.write_bytes(result.pop("draws"))
+        write_whole(out / "draws" / f"{cell.key}.npz", result.pop("draws"))
     about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
     _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
 

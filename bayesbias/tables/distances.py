@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
@@ -177,9 +177,6 @@ def _dropped(words: Iterable[str], kept_as: Mapping[str, str]) -> dict[str, str]
 def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
     row, rows = pd.factorize(frame["protected_word"])
     column, attributes = pd.factorize(frame["attribute"])
-    x = np.asarray(embedding.vectors_of(list(rows)), dtype=float)
-    a = np.asarray(embedding.vectors_of(list(attributes)), dtype=float)
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    x, a = (units(embedding.vectors_of(list(words))) for words in (rows, attributes))
     # Rounding can leave a cosine a few units of the last place beyond 1.
     return np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import InputError, checks, join_words, nearest, number_of, some
 from bayesbias.core.files import guarded, read_json, read_text
-from bayesbias.core.frames import read_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +49,10 @@ _MOST_BLANKS = 2  # in a word; a sentence has more
 
 # Role, name and words of each set.
 type _Sets = list[tuple[str, Any, Any]]
+# What a list is called, and its sets.
+type _Named = tuple[str, _Sets]
+# A mapping in our form, and notes.
+type Mapped = tuple[dict[str, Any], tuple[str, ...]]
 
 
 def split_list(text: str) -> tuple[str, str]:
@@ -64,7 +67,7 @@ def split_list(text: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (text, "")
 
 
-def foreign_file(path: Path, which: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def foreign_file(path: Path, which: str) -> Mapped:
     """Read a word list that is not a TOML file; return mapping and notes.
 
     `which` names a list in a file of several.
@@ -90,9 +93,7 @@ def foreign_file(path: Path, which: str) -> tuple[dict[str, Any], tuple[str, ...
     raise InputError(problem, where=path, valid=valid)
 
 
-def foreign_mapping(
-    data: Mapping[Any, Any], where: str = "mapping"
-) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+def foreign_mapping(data: Mapping[Any, Any], where: str = "mapping") -> Mapped | None:
     """Return a mapping of another program as one of ours, or None."""
     if _is_ours(data):
         return None
@@ -124,7 +125,7 @@ def _is_ours(data: Mapping[Any, Any]) -> bool:
     return "class" in data or classes
 
 
-def _sets_of_query(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
+def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Named:
     """Return the sets of a query of WEFE."""
     out = []
     for role in ("target", "attribute"):
@@ -142,7 +143,7 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     return _QUERY, out
 
 
-def _sets_of_test(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
+def _sets_of_test(data: Mapping[Any, Any], where: str) -> _Named:
     """Return the sets of a test in the form of May et al. (2019)."""
     out = []
     for key in sorted(map(str, data), key=_place):
@@ -156,7 +157,7 @@ def _sets_of_test(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     return "a test with targ1 to attr2", out
 
 
-def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
+def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> _Named:
     """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
     out = []
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
@@ -170,7 +171,7 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]
     return "the arguments of PsychWordVec", out
 
 
-def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
+def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> _Named:
     """Return the sets that the functions of sweater take."""
     roles = dict.fromkeys(("S_words", "T_words"), "target")
     roles |= dict.fromkeys(("A_words", "B_words"), "attribute")
@@ -185,7 +186,9 @@ def _place(name: str) -> tuple[str, int]:
     return ((coded[1] or coded[2])[0], int(coded[3] or 0)) if coded else ("", 0)
 
 
-def _sets_of_table(path: Path) -> tuple[str, _Sets]:
+def _sets_of_table(path: Path) -> _Named:
+    from bayesbias.core.frames import read_cells
+
     cells, _ = read_cells(path)
     frame = cells.rename(columns=str.strip).map(str.strip)
     frame = frame[(frame != "").any(axis=1)]
@@ -241,7 +244,7 @@ def _sets_of_rows(frame: "pd.DataFrame", path: Path) -> _Sets:
     return _grouped(out)
 
 
-def _sets_of_columns(frame: "pd.DataFrame", path: Path) -> tuple[str, _Sets]:
+def _sets_of_columns(frame: "pd.DataFrame", path: Path) -> _Named:
     """Return the sets of a table with one column a set."""
     form, names = "a table with one column a set", list(frame)
     roles: list[tuple[str, str]] = []
@@ -266,7 +269,7 @@ def _sets_of_columns(frame: "pd.DataFrame", path: Path) -> tuple[str, _Sets]:
     return form, [(*role, words) for role, words in zip(roles, columns, strict=True)]
 
 
-def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
     """Return sets as the mapping that `load_wordlist` takes, and notes."""
     by_role: dict[str, dict[str, Sequence[Any]]] = {
         role: {} for role in ("target", "attribute", "set", "control")
@@ -326,6 +329,8 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tup
 def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
     """Return one test of WEATHub; None for a file of another form."""
     import pandas as pd
+
+    from bayesbias.core.frames import read_cells
 
     ending = path.suffix.lower()
     with guarded(path, "a table"):

@@ -8,13 +8,12 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bayesbias.core import InputError, checks, files, number_of
 from bayesbias.wordlists.sentence_tests import article_of, fields_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GENDERS = ("male", "female")
 SENTENCE_COLUMNS = ("sentence", "noun_pair", "noun", "gender", "profession", "category", "control")
@@ -58,14 +57,12 @@ class Occupations:
     name: str
     source: str
     origin: str
-    noun_pairs: "pd.DataFrame"
-    professions: "pd.DataFrame"
+    noun_pairs: pd.DataFrame
+    professions: pd.DataFrame
     control: str
 
-    def sentences(self, *, control: bool = False) -> "pd.DataFrame":
+    def sentences(self, *, control: bool = False) -> pd.DataFrame:
         """Return the sentences, see `occupation_sentences`."""
-        import pandas as pd
-
         held = self.professions[["profession", "category", "article"]]
         words = [(*row, False) for row in held.itertuples(index=False)]
         persons = [(self.control, "control", article_of(self.control), True)]
@@ -139,8 +136,6 @@ def load_occupations(
     >>> own.sentences()["sentence"].tolist()
     ['He is an engineer.', 'She is an engineer.']
     """
-    import pandas as pd
-
     if isinstance(source, Occupations):
         return source
     if isinstance(source, Mapping):
@@ -183,7 +178,7 @@ def occupation_sentences(
     source: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
     *,
     control: bool = False,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Return the sentences of the test bench.
 
     Parameters

@@ -222,8 +222,7 @@ def write_test(test: SentenceTest, path: checks.FilePath, *, parts: bool = False
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
         raise InputError("expected a path that ends in .jsonl or .json", where="path", found=path)
-    with files.whole_file(path) as temporary:
-        temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
+    files.write_whole(path, published_json(test, parts))
     return Path(path)
 
 

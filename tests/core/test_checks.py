@@ -11,7 +11,7 @@ import pytest
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.packages import needed, own_version, versions_of
+from bayesbias.core.packages import needed, versions_of
 
 NAN, INF = math.nan, math.inf
 
@@ -127,7 +127,7 @@ def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
 def test_versions_are_those_installed():
     import bayesbias
 
-    assert own_version() == bayesbias.__version__
+    assert versions_of("bayesbias") == {"bayesbias": bayesbias.__version__}
     assert versions_of("numpy") == {"numpy": np.__version__}
 
 

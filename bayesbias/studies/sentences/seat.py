@@ -478,7 +478,7 @@ def _seed_of_test(seed: int, test: SentenceTest) -> int:
     """Return a seed that depends on nothing but the examples of a test."""
     examples = sorted(zip(test.frame["set"], test.frame["sentence"], strict=True))
     own = sha256_of(json.dumps([test.categories, examples], sort_keys=True))
-    return int(np.random.SeedSequence([seed, int(own[:8], 16)]).generate_state(1)[0])
+    return checks.derived_seed(seed, int(own[:8], 16))
 
 
 def _about_test(test: SentenceTest) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core.formatting import some
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import (
@@ -63,7 +62,7 @@ def header(result: SeatResult, view: View) -> list[str]:
     model = f"model {about['model']['name']}" if "model" in about else "published test"
     tests = number_of(result.frame["test"].nunique(), "test")
     return [
-        f"bayesbias {own_version()} | {model} | {tests} | seed {about['seed']}",
+        f"bayesbias {bb.__version__} | {model} | {tests} | seed {about['seed']}",
         f"{number_of(len(encoders), 'encoder')}: {listing(encoders)}",
     ]
 
