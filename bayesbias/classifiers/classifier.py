@@ -261,8 +261,7 @@ def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool
         x = joblib.load(path)
     if not hasattr(x, "predict_proba"):
         raise checks.wrong_kind(x, path, "a classifier with predict_proba")
-    facts = {"file": path.name, "sha256": sha256}
-    return _from_estimator(x, name or path.stem, positive, facts)
+    return _from_estimator(x, name or path.stem, positive, {"file": path.name, "sha256": sha256})
 
 
 def _from_transformers(source: str, name: str | None, positive: Any) -> Classifier:

@@ -272,8 +272,7 @@ def _predictions_of(
     if not lacking["control"].all() or len(lacking) not in (0, len(wanted) - main):
         found = f"{len(part)}, without {lacking['sentence'].iloc[0]!r}"
         raise InputError(f"expected {counts}", where=path, found=found)
-    by_sentence = pd.Series(values, texts)
-    return frame.assign(probability=by_sentence[frame["sentence"]].to_numpy()), note
+    return frame.assign(probability=pd.Series(values, texts)[frame["sentence"]].to_numpy()), note
 
 
 def list_predictions(name: str = "m1") -> Predictions:

@@ -428,5 +428,4 @@ def _shipped_words() -> list[str]:
     """Return the texts of the shipped occupations, whose words every classifier may meet."""
     shipped = load_occupations()
     nouns = shipped.noun_pairs[list(GENDERS)].to_numpy().ravel()
-    professions = shipped.professions["profession"]
-    return [*nouns, *professions, shipped.control, "is a an you are , ."]
+    return [*nouns, *shipped.professions["profession"], shipped.control, "is a an you are , ."]

@@ -128,5 +128,4 @@ def debias(method: str, out: Path, **given: Any) -> None:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)
     notes = shared.noted(result.notes)
-    answer = {**result.as_dict(), "written": str(out)}
-    shared.tell(answer, repr(result), *notes, f"Written  {out}")
+    shared.tell({**result.as_dict(), "written": str(out)}, repr(result), *notes, f"Written  {out}")

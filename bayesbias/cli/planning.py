@@ -131,8 +131,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
         if not (given["embedding"] and listed):
             got = "--embedding alone" if given["embedding"] else "no --embedding"
             raise InputError(f"expected --embedding with --wordlist or --pools, got {got}")
-        words = bb.load_wordlist(listed, controls=controls).words
-        vectors = shared.vectors_of(given, words)
+        vectors = shared.vectors_of(given, bb.load_wordlist(listed, controls=controls).words)
     elif given["distances"]:
         vectors = bb.load_distances(given["distances"])
     if vectors is None:
@@ -164,8 +163,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
         about.insert(0, f"{frame['tables'].iloc[0]:,} tables")
     head, *lines = shared.lines_of(frame.drop(columns=alike), COVERED, given["prob"])
     if "method" in frame:  # above its rows, so that lines stay short
-        new = frame["method"].ne(frame["method"].shift())
-        rows = zip(frame["method"], new, lines, strict=True)
+        rows = zip(frame["method"], frame["method"].ne(frame["method"].shift()), lines, strict=True)
         lines = [line for name, first, row in rows for line in [name] * first + [f"  {row}"]]
         head = f"  {head}"
     notes = ["Called: share of tables whose interval excludes 0."]

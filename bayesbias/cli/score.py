@@ -158,9 +158,8 @@ def wefat(sets: str, covariates: Path, covariate: str | None, **given: Any) -> N
     asked = dict.fromkeys(
         [*words.protected_words, *(word for each in known for word in each.values)]
     )
-    vectors = shared.vectors_of(given, list(asked))
     result = bb.wefat(
-        vectors,
+        shared.vectors_of(given, list(asked)),
         words,
         known,
         covariate,

@@ -193,6 +193,7 @@ def view_of(given: Mapping[str, Any]) -> bb.View:
 
 def table_of(given: Mapping[str, Any]) -> bb.PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
+    from bayesbias.tables.counts import pool_of
     from bayesbias.tables.joining import keep_common
 
     if given["distances"] is not None:
@@ -204,7 +205,20 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
         got = next((f"--{name} alone" for name in VECTORS[:2] if given[name]), "neither")
         raise InputError(f"expected --embedding and --wordlist, or --distances, got {got}")
     else:
-        table = _table_of_vectors(given)
+        controls, counted = given.get("controls"), dict[str, Any]()
+        matched = controls == "matched"
+        words = bb.load_wordlist(given["wordlist"], controls=None if matched else controls)
+        wanted = list(words.words)
+        if matched:
+            if given.get("counts") is None:
+                problem = "expected word frequencies, got none"
+                hint = "add --counts FILE, --counts order or --counts wordfreq"
+                raise InputError(problem, where="--controls matched", hint=hint)
+            wanted = list(dict.fromkeys([*wanted, *pool_of(words, given.get("pool"))]))
+            counted = {"counts": counts_of(given, wanted), "pool": given["pool"]}
+            counted["controls"] = controls
+        vectors, duplicates = vectors_of(given, wanted), given.get("duplicates", "drop")
+        table = bb.distance_table(vectors, words, duplicates=duplicates, **counted)
     if given.get("common_words"):
         bare = {**given, "distances": None, "common_words": (), "covariates": ()}
         others = [table_of({**bare, "embedding": file}) for file in given["common_words"]]
@@ -230,23 +244,6 @@ def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> bb.Embe
 def every_word(listed: bb.WordList) -> list[str]:
     """Return the words of a list, with those of its definitional sets."""
     return list(dict.fromkeys([*listed.words, *sum(listed.definitional_sets, ())]))
-
-
-def _table_of_vectors(given: Mapping[str, Any]) -> bb.PairTable:
-    from bayesbias.tables.counts import pool_of
-
-    matched, more = given.get("controls") == "matched", dict[str, Any]()
-    words = bb.load_wordlist(given["wordlist"], controls=None if matched else given.get("controls"))
-    wanted = list(words.words)
-    if matched:
-        if given.get("counts") is None:
-            problem = "expected word frequencies, got none"
-            hint = "add --counts FILE, --counts order or --counts wordfreq"
-            raise InputError(problem, where="--controls matched", hint=hint)
-        wanted = list(dict.fromkeys([*wanted, *pool_of(words, given.get("pool"))]))
-        more = {"controls": "matched", "counts": counts_of(given, wanted), "pool": given["pool"]}
-    vectors, duplicates = vectors_of(given, wanted), given.get("duplicates", "drop")
-    return bb.distance_table(vectors, words, duplicates=duplicates, **more)
 
 
 def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:

@@ -64,8 +64,7 @@ def show(name: str, **given: Any) -> None:
         if (controls := words.controls) is not None:
             sizes = f"{len(controls.human)} human and {len(controls.neutral)} neutral words"
             lines[-1] = f"\nControls {controls.name}: {sizes}"
-        notes = (*words.edits, *words.disagreements, *words.notes, *words.thin)
-        lines += shared.noted(notes)
+        lines += shared.noted((*words.edits, *words.disagreements, *words.notes, *words.thin))
     kind = "controls" if is_controls else "wordlist"
     shared.tell({"kind": kind, **dataclasses.asdict(words)}, *lines)
 

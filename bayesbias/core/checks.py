@@ -267,8 +267,7 @@ def label(text: str, where: object) -> str:
     bayesbias.InputError: table.csv, line 3: expected one line of visible characters, got 'she\nhe'.
     """
     if _CONTROL.search(text) or (not text.isascii() and _UNSEEN.search(text)):
-        problem = f"expected one line of visible characters, got {text!a}"
-        raise InputError(problem, where=where)
+        raise InputError(f"expected one line of visible characters, got {text!a}", where=where)
     return unicodedata.normalize("NFC", text)
 
 
@@ -415,6 +414,5 @@ def distinct[T](items: Collection[T], noun: str, where: object) -> tuple[T, ...]
     bayesbias.InputError: jobs.toml: expected each profession once, got 'nurse' twice or more.
     """
     if twice := repeated(items):
-        problem = f"expected each {noun} once, got {twice[0]!r} twice or more"
-        raise InputError(problem, where=where)
+        raise InputError(f"expected each {noun} once, got {twice[0]!r} twice or more", where=where)
     return tuple(items)

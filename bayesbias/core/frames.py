@@ -95,8 +95,7 @@ def read_cells(path: Path) -> tuple[pd.DataFrame, str]:
         )
     frame.index += 2
     # R and pandas write the numbers of rows without a name.
-    unnamed = frame.columns.str.startswith("Unnamed: ")
-    return frame.loc[:, ~unnamed].fillna(""), mark
+    return frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")].fillna(""), mark
 
 
 def read_csv(

@@ -15,10 +15,9 @@ def attach(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__``, ``__all__`` of a folder from its stub."""
-    stub = ast.parse(Path(f"{file}i").read_text(encoding="utf-8"))
     places = {
         name.asname or name.name: node.module
-        for node in stub.body
+        for node in ast.parse(Path(f"{file}i").read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }

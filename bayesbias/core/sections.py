@@ -59,12 +59,11 @@ class Column:
         digits = self.digits if self.digits is not None else decimals(frame)
         if self.kind in ("interval", "range"):
             sign = "+" if self.kind == "interval" else ""
-            ends = zip(frame[self.name], frame[self.upper], strict=True)
             cells = [
                 f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
                 if is_known(low) and is_known(high)
                 else UNKNOWN
-                for low, high in ends
+                for low, high in zip(frame[self.name], frame[self.upper], strict=True)
             ]
         else:
             cells = [format_value(value, self.kind, digits) for value in frame[self.name]]

@@ -78,8 +78,7 @@ def _done_here(task: Task) -> Future[Any]:
 @contextlib.contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
     """Start processes, and kill them at the end: finished work is on the disk."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _start_worker)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
     try:
         if pool.submit(os.getpid).exception():
             raise FitError(

@@ -15,6 +15,7 @@ on B are used, never its basis vectors, so that their signs and order cannot mat
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -442,7 +443,21 @@ def prepare(
     words = None if wordlist is None else load_wordlist(wordlist)
     listed = _definitional_sets(words, sets)
     own = [] if isinstance(neutralize, str) else checks.words(neutralize, "neutralize")
-    vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
+    wanted = dict.fromkeys([*(words.words if words else ()), *itertools.chain(*listed), *own])
+    vectors = load_embedding(embedding)
+    held = set(vectors.words)
+    lacking = [word for word in wanted if word not in held]
+    if lacking and vectors.lookup is not None:  # an open vocabulary makes words from tokens
+        extra = vectors.lookup(lacking)
+        held |= set(extra.words)
+        vectors = dataclasses.replace(
+            vectors,
+            words=(*vectors.words, *extra.words),
+            vectors=np.concatenate([vectors.vectors, extra.vectors]),
+            composed=(*vectors.composed, *extra.composed),
+        )
+    # A wanted word that is there in another spelling is that word, not a second one.
+    spelling = matched_spellings(wanted, held)
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = units(vectors.vectors)
     notes: list[str] = []
@@ -488,29 +503,6 @@ def _definitional_sets(words: WordList | None, sets: Iterable[Sequence[str]] | N
             problem = "expected two or more different words in each definitional set"
             raise InputError(problem, where="sets", found=group)
     return out
-
-
-def _all_words(
-    embedding: Any, words: WordList | None, more: Iterable[str]
-) -> tuple[Embedding, dict[str, str]]:
-    """Return all words of the source, and under which of them each wanted word is found.
-
-    A wanted word that is there in another spelling is that word, not a second one. Only vectors
-    with an open vocabulary gain words: those they make from tokens.
-    """
-    vectors = load_embedding(embedding)
-    wanted, held = dict.fromkeys([*(words.words if words else ()), *more]), set(vectors.words)
-    lacking = [word for word in wanted if word not in held]
-    if lacking and vectors.lookup is not None:
-        extra = vectors.lookup(lacking)
-        held |= set(extra.words)
-        vectors = dataclasses.replace(
-            vectors,
-            words=(*vectors.words, *extra.words),
-            vectors=np.concatenate([vectors.vectors, extra.vectors]),
-            composed=(*vectors.composed, *extra.composed),
-        )
-    return vectors, matched_spellings(wanted, held)
 
 
 def _subspace(

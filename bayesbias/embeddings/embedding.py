@@ -350,8 +350,7 @@ def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
         return
     if bad := [word for word in embedding.words if not word or re.search(r"\s", word)]:
         problem = f"expected words without blanks, got {some(map(repr, bad))}"
-        hint = "write phrases with underscores, or write .npz"
-        raise InputError(problem, where=path, hint=hint)
+        raise InputError(problem, where=path, hint="write phrases with underscores, or write .npz")
     with whole_file(path) as temporary, open(temporary, "wb") as raw:
         out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
         out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())

@@ -146,8 +146,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     def read(sentences: tuple[str, ...]) -> tuple[dict[str, list[str]], Embedding]:
         """Split sentences into tokens, and read their vectors."""
         split = {sentence: cbow_tokens(sentence) for sentence in sentences}
-        tokens = dict.fromkeys(itertools.chain(*split.values()))
-        loaded = load_embedding(embedding, tokens)
+        loaded = load_embedding(embedding, dict.fromkeys(itertools.chain(*split.values())))
         facts["embedding"] = {k: v for k, v in loaded.provenance.items() if k != "sha256_vectors"}
         return split, loaded
 

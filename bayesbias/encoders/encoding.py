@@ -102,7 +102,14 @@ def encode(
     if len(todo) > size:
         todo.sort(key=len)  # sentences of like length need least padding
     if todo and vectors:
-        _check_unchanged(encoder, vectors, store)
+        # One sentence of the cache is encoded again, to see that the encoder has not changed.
+        text, old = min(vectors.items(), key=lambda item: len(item[0]))
+        (new,) = _encoded_batch(encoder, [text], f"encoder {encoder.name!r}, the cache", None)
+        if len(new) != len(old) or np.linalg.norm(new - old) > _SAME * np.linalg.norm(old):
+            problem = "expected the vector in the cache, got another one"
+            place = f"encoder {encoder.name!r}, sentence {text!r}, cache {store and store.path}"
+            hint = "give a changed encoder a new version, or another cache file"
+            raise InputError(problem, where=place, hint=hint)
     dim = len(next(iter(vectors.values()))) if vectors else None
     count = -(-len(todo) // size)
     with ticking(f"encoding with {encoder.name}", len(todo), progress) as tick:
@@ -144,18 +151,6 @@ def _encoded_batch(encoder: Encoder, batch: list[str], where: str, dim: int | No
         problem = "expected finite numbers that are not all 0, got NaN, infinity or zeros"
         raise InputError(problem, where=f"{where}, sentence {batch[bad[0]]!r}")
     return array
-
-
-def _check_unchanged(encoder: Encoder, vectors: dict[str, np.ndarray], store: Any) -> None:
-    """Encode one sentence of the cache again and compare."""
-    text, old = min(vectors.items(), key=lambda item: len(item[0]))
-    (new,) = _encoded_batch(encoder, [text], f"encoder {encoder.name!r}, the cache", None)
-    if len(new) != len(old) or np.linalg.norm(new - old) > _SAME * np.linalg.norm(old):
-        raise InputError(
-            "expected the vector in the cache, got another one",
-            where=f"encoder {encoder.name!r}, sentence {text!r}, cache {store.path}",
-            hint="give a changed encoder a new version, or another cache file",
-        )
 
 
 @dataclass(frozen=True)

@@ -357,9 +357,8 @@ def _quiet_loading(text: str, local: bool) -> Iterator[None]:
         hint = None if local else "without a network, give the folder of a model"
         if "trust_remote_code" in str(error):
             first, hint = "needs code of its own, which is never run", None
-        where = f"model {text!r}"
         raise InputError(
-            f"expected a model to load, got: {first}", where=where, hint=hint
+            f"expected a model to load, got: {first}", where=f"model {text!r}", hint=hint
         ) from error
     finally:
         logging.set_verbosity(level)

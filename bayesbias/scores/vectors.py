@@ -238,8 +238,7 @@ def ripa(
     couples = defining_pairs(
         listed.definitional_sets if sets is None else sets, f"word list {listed.name}"
     )
-    wanted = [*sum(couples, ()), *x.attributes, *y.attributes]
-    held = vectors_of(embedding, wanted, unit=False)
+    held = vectors_of(embedding, [*sum(couples, ()), *x.attributes, *y.attributes], unit=False)
     differences, used, direction = _differences(held, couples)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     own = held.of_classes(pair, "attributes")
@@ -474,8 +473,7 @@ def rnsb(
     drawn, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
     logs = log_probabilities(np.ones(len(trained)))
     columns = ["protected_word", "protected_class", "probability", "share"]
-    names = np.repeat([c.name for c in groups], sizes[:-2])
-    numbers = (words, names, np.exp(logs), softmax(logs))
+    numbers = (words, np.repeat([c.name for c in groups], sizes[:-2]), np.exp(logs), softmax(logs))
     table = pd.DataFrame(dict(zip(columns, numbers, strict=True))).set_index(columns[1::-1])
     order = [(c.name, w) for c, side in zip(groups, sets, strict=False) for w in side]
     table = table.loc[order].reset_index()
@@ -644,8 +642,7 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
         array = units(array)
     of = dict(zip(present, array, strict=True))
     missing = tuple(w for w in asked if w not in of)
-    composed = tuple(w for w in asked if w in held.composed)
-    return Vectors(held.name, of, missing, composed, notes)
+    return Vectors(held.name, of, missing, tuple(w for w in asked if w in held.composed), notes)
 
 
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:

@@ -95,8 +95,7 @@ def wefat_score(
     chosen = _chosen({} if covariates is None else covariates, covariate)
     in_sets = checks.once(word for c in pair for word in c.protected)
     wanted = [word for word in chosen.values if word not in in_sets]
-    every = [*in_sets, *wanted]
-    held = vectors_of(embedding, every)
+    held = vectors_of(embedding, [*in_sets, *wanted])
     kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of)
     sides = held.of_classes(pair)
     near, far = (held.rows(kept) @ held.rows(sorted(side)).T for side in sides)

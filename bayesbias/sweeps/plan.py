@@ -196,9 +196,10 @@ def load_plan(plan: Source | SweepPlan) -> SweepPlan:
         raise InputError("expected embeddings and wordlists together", where=where)
     if not lists.get("embeddings") and not lists.get("distances"):
         valid = "embeddings and wordlists, or distances"
-        raise InputError("nothing to fit", where=where, valid=valid)
+        raise InputError("expected tables to fit, got none", where=where, valid=valid)
     if "controls" in lists and not lists.get("wordlists"):
-        raise InputError("controls without a word list to add them to", where=f"{where}, controls")
+        problem = "expected a word list to add them to, got none"
+        raise InputError(problem, where=f"{where}, controls")
     at = f"{where}, settings"
     settings = dict(checks.table(raw.get("settings", {}), at))
     checks.known_keys(settings, ("seed", *_SETTINGS), at)

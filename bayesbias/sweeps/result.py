@@ -287,8 +287,7 @@ def collect_results(
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
-    apart = subtract_cells(frame, out / "draws")
-    return SweepResult(frame, out, reused, len(others), apart)
+    return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out / "draws"))
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:

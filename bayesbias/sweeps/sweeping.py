@@ -114,7 +114,18 @@ def run_sweep(
     """
     plan, out = plans.load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
     hands = Hands(workers, dask)
-    _open_folder(out, plan, resume)
+    check_folder(out)
+    found = [path.name for path in out.iterdir() if path.name[0] != "."] if out.is_dir() else []
+    begun = MARKER not in found or any((out / "cells").glob("*.json"))
+    if found and begun and not resume:
+        hint = "continue the sweep in it with --resume (resume=True), or name another folder"
+        raise InputError("expected an empty folder", where=out, found=found[:5], hint=hint)
+    if found and MARKER not in found:
+        raise InputError("expected the folder of a sweep", where=out, found=found[:5], valid=MARKER)
+    for name in ("cells", "draws"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+    about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
+    _write_json(out / MARKER, {"bayesbias": __version__, "plan": about})
     groups = plans.group_cells(plan)
     cells = [cell for group in groups for cell in group.cells]
     finished = {cell.key for cell in cells if (out / "cells" / f"{cell.key}.json").is_file()}
@@ -124,22 +135,6 @@ def run_sweep(
         with ticking("fits", len(wanted), progress) as tick, hands:
             _fit_cells(groups, wanted, plan, out, failed, hands, tick)
     return collect_results(cells, out, failed, len(finished))
-
-
-def _open_folder(out: Path, plan: SweepPlan, resume: bool) -> None:
-    """Refuse a folder with something else in it, and mark it as that of a sweep."""
-    check_folder(out)
-    found = [path.name for path in out.iterdir() if path.name[0] != "."] if out.is_dir() else []
-    begun = MARKER not in found or any((out / "cells").glob("*.json"))
-    if found and begun and not resume:
-        hint = "continue the sweep in it with --resume (resume=True), or name another folder"
-        raise InputError("the output folder is not empty", where=out, found=found[:5], hint=hint)
-    if found and MARKER not in found:
-        raise InputError("the folder holds no sweep", where=out, found=found[:5], valid=MARKER)
-    for name in ("cells", "draws"):
-        (out / name).mkdir(parents=True, exist_ok=True)
-    about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
-    _write_json(out / MARKER, {"bayesbias": __version__, "plan": about})
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -190,7 +185,10 @@ def _fit_cells(
             if error or isinstance(answer, str):
                 fail([key], error or answer)
             else:
-                _write_cell(out, key, answer)
+                if "draws" in answer:
+                    write_whole(out / "draws" / f"{key.key}.npz", answer.pop("draws"))
+                about = {"cell": key.key, **key.labels, "fit_seed": key.fit_seed}
+                _write_json(out / "cells" / f"{key.key}.json", {**about, **answer})
                 tick(1)
             continue
         shared, by_list = key
@@ -213,14 +211,6 @@ def _fit_cells(
                 start(zip(keep_common(found), cells, strict=True))
             except InputError as problem:
                 fail(itertools.chain(*cells), str(problem))
-
-
-def _write_cell(out: Path, cell: SweepCell, result: dict[str, Any]) -> None:
-    """Keep what a cell gave."""
-    if "draws" in result:
-        write_whole(out / "draws" / f"{cell.key}.npz", result.pop("draws"))
-    about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
-    _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
 
 
 def make_tables(

@@ -180,8 +180,7 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
     if isinstance(source, Mapping) and not any(isinstance(of, Mapping) for of in source.values()):
         source = {"count": source}
     given = [each for each in covariates_given(source) if each.numeric]
-    named = [each for each in given if each.name.casefold() in _COUNTS]
-    chosen = named or given
+    chosen = [each for each in given if each.name.casefold() in _COUNTS] or given
     if len(chosen) != 1:
         found = some(each.name for each in chosen) or "none"
         raise InputError(f"expected one column of counts, got {found}", where=where)

@@ -290,8 +290,7 @@ def _words(column: pd.Series) -> list[str]:
 
 def _share(frame: pd.DataFrame, side: str, values: Mapping[str, Value]) -> float:
     """Return the share of the words of a side that have values."""
-    words = _words(frame[_COLUMN_OF[side]])
-    share = len(values) / len(words)
+    share = len(values) / len(_words(frame[_COLUMN_OF[side]]))
     if side == "attribute" and "attribute_kind" in frame.columns:
         stereotypes = _words(frame.loc[~frame["attribute_kind"].isin(CONTROLS), "attribute"])
         share = max(share, sum(word in values for word in stereotypes) / max(1, len(stereotypes)))
@@ -370,10 +369,9 @@ def columns_of_covariate(table: PairTable, name: str) -> list[str]:
     """Return the columns that hold a covariate, on either side."""
     if name in table.frame.columns:
         return [name]
-    about = table.provenance.get("covariates", {})
     return [
         column
-        for column, of in about.items()
+        for column, of in table.provenance.get("covariates", {}).items()
         if name in (of["of"], f"{of['side']}_{of['of']}") and column in table.frame.columns
     ] or [name]
 

@@ -114,15 +114,11 @@ def load_distances(
     checks.choice(repeats, ("once", "keep"), "repeats")
     if name is not None:
         checks.text(name, "name")
-    if isinstance(source, str | os.PathLike):
-        path = path_of(source, "source")
-        check_file(path, "a .csv or .parquet file")
-        return _pair_table(_read_frame(path), Source(str(path), path), repeats, name)
-    return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
-
-
-def _read_frame(path: Path) -> pd.DataFrame:
-    """Read a file, labels as categories, so that many rows stay small."""
+    if not isinstance(source, str | os.PathLike):
+        return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
+    path = path_of(source, "source")
+    check_file(path, "a .csv or .parquet file")
+    # Labels are read as categories, so that many rows stay small.
     parquet = path.suffix.lower() == ".parquet"
     if parquet:
         table = read_parquet(path, categories=_LABELS)
@@ -132,6 +128,7 @@ def _read_frame(path: Path) -> pd.DataFrame:
         # Each column is freed when it is turned.
         frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
     frame = frame.reset_index(drop=True)
+    del table
     if not parquet:
         for column in frame.columns.difference([*_LABELS, *_NUMBERS]):
             texts = frame[column]
@@ -139,7 +136,7 @@ def _read_frame(path: Path) -> pd.DataFrame:
             if texts.str.strip().any() and not texts.str.match(r"0\d").any():
                 with contextlib.suppress(ValueError):
                     frame[column] = pd.to_numeric(texts)
-    return frame
+    return _pair_table(frame, Source(str(path), path), repeats, name)
 
 
 def _as_frame(source: Any) -> pd.DataFrame:
@@ -151,8 +148,7 @@ def _as_frame(source: Any) -> pd.DataFrame:
     if isinstance(source, Mapping) or (records and source):
         with guarded("data frame", "columns of one length"):  # columns of different lengths
             source = pd.DataFrame(source)
-    known = {*_LABELS, *_NUMBERS}
-    return plain_frame(source, "data frame", known=known).reset_index(drop=True)
+    return plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS}).reset_index(drop=True)
 
 
 def _pair_table(
@@ -225,11 +221,6 @@ def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
             used = np.bincount(labels.codes, minlength=len(labels.categories)) > 0
             frame[column] = labels.set_categories(sorted(labels.categories[used]))
     return frame
-
-
-def holds_tables(source: Any) -> bool:
-    """Say whether a mapping has tables by name."""
-    return isinstance(source, Mapping) and "protected_word" not in source
 
 
 def as_pair_table(source: Any) -> PairTable:

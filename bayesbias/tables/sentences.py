@@ -187,7 +187,11 @@ def sentence_table(
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") -> PairTable:
     """Return the table of pairs of a test on one encoder."""
-    test, names = encoded.test, _set_names(encoded.test)
+    test = encoded.test
+    names = dict(test.categories)  # with the set where two have one name
+    for pair in (SETS[:2], SETS[2:]):
+        if names[pair[0]] == names[pair[1]]:
+            names |= {name: f"{names[name]} ({name})" for name in pair}
     repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
     frame, vectors = encoded.frame[~repeats].reset_index(drop=True), encoded.vectors[~repeats]
     again = np.zeros(len(frame), dtype=bool)
@@ -225,7 +229,6 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
 
     named = [names[each] for each in which]
     other = (which == "targ1")[first] != (which == "attr1")[second]
-    distance = 1.0 - vectors[rows] @ vectors[columns].T
     pairs = pd.DataFrame(
         {
             "protected_word": labels(frame["word"], first),
@@ -236,7 +239,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
             "attribute_template": labels(frame["template"], second),
             "attribute_kind": pd.Categorical(["stereotype"]).repeat(len(first)),
             "connection": pd.Categorical.from_codes(other.astype(int), ["associated", "different"]),
-            "distance": np.clip(distance.ravel(), 0.0, 2.0),
+            "distance": np.clip((1.0 - vectors[rows] @ vectors[columns].T).ravel(), 0.0, 2.0),
         }
     )
     # An attribute of both sets is one word, and associated with both classes.
@@ -254,15 +257,6 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
             "encoder": description,
         },
     )
-
-
-def _set_names(test: SentenceTest) -> dict[str, str]:
-    """Return a distinct name of each set."""
-    out = dict(test.categories)
-    for pair in (SETS[:2], SETS[2:]):
-        if out[pair[0]] == out[pair[1]]:
-            out |= {name: f"{out[name]} ({name})" for name in pair}
-    return out
 
 
 def _one_row_a_vector(

@@ -290,8 +290,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
     shared = by_role["set"]
     if not targets or not (attributes or shared):
         got = f"{some(targets) or 'no targets'} and {some(attributes) or 'no attributes'}"
-        problem = f"expected sets of targets and of attributes, got {got}"
-        raise InputError(problem, where=where)
+        raise InputError(f"expected sets of targets and of attributes, got {got}", where=where)
     long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
     if len(long) > len(every) / 2:
         hint = "a test of sentences is for `bayesbias seat`"

@@ -180,7 +180,45 @@ def check_wordlist(
         To compare groups, add [attribute_sets].
     """
     problems = Problems()
-    return problems, _build(x, controls, problems)
+    if isinstance(x, WordList) and controls is None:
+        return problems, x
+    remarks: tuple[str, ...] = ()
+    if isinstance(x, WordList):
+        words = x
+        settled, digest = _controls(controls, "controls", problems)
+    else:
+        read = _read(x, problems)
+        if read is None:
+            return problems, None
+        data, where, origin, short_form, remarks = read
+        words = _listed(data, where, origin, short_form, problems)
+        if controls is None:
+            own = data.get("controls")
+            folder = Path() if origin == "mapping" else Path(where).parent
+            settled, digest = _controls(own, f"{where}, controls", problems, folder, "own")
+            digest = None if isinstance(own, Mapping) else digest
+        else:
+            settled, digest = _controls(controls, "controls", problems)
+        known = dataclasses.replace(words, controls=settled).words
+        _check_known(words.published_spellings, known, f"{where}, published_spellings", problems)
+    words, more = _settled_sets(words, problems)
+    sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
+    if len(words.classes) == 1 and settled is None and sets < 2:
+        problem = "expected two classes or more, or control words, got one class alone"
+        problems.add(problem, words.origin, hint="add a class, or controls")
+    if problems:
+        return problems, dataclasses.replace(words, controls=settled)
+    kept, notes = _settled_controls(words, settled)
+    digests = words.digests[:1] if digest is None else (words.digests[0], digest)
+    joined = "".join(each for _, each in digests)
+    words = dataclasses.replace(
+        words,
+        controls=kept,
+        notes=(*remarks, *more, *notes),
+        digests=digests,
+        sha256=joined if digest is None else files.sha256_of(joined),
+    )
+    return problems, words
 
 
 def load_controls(
@@ -291,50 +329,6 @@ def pairs(wordlist: Source | WordList) -> dict[str, list[str]]:
     return columns
 
 
-def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
-    """Build a list as far as it can be read; add what is wrong."""
-    if isinstance(x, WordList) and controls is None:
-        return x
-    remarks: tuple[str, ...] = ()
-    if isinstance(x, WordList):
-        words = x
-        settled, digest = _controls(controls, "controls", problems)
-    else:
-        read = _read(x, problems)
-        if read is None:
-            return None
-        data, where, origin, short_form, remarks = read
-        words = _listed(data, where, origin, short_form, problems)
-        if controls is None:
-            own, folder = (
-                data.get("controls"),
-                Path() if origin == "mapping" else Path(where).parent,
-            )
-            settled, digest = _controls(own, f"{where}, controls", problems, folder, "own")
-            digest = None if isinstance(own, Mapping) else digest
-        else:
-            settled, digest = _controls(controls, "controls", problems)
-        known = dataclasses.replace(words, controls=settled).words
-        _check_known(words.published_spellings, known, f"{where}, published_spellings", problems)
-    words, more = _settled_sets(words, problems)
-    sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
-    if len(words.classes) == 1 and settled is None and sets < 2:
-        problem = "expected two classes or more, or control words, got one class alone"
-        problems.add(problem, words.origin, hint="add a class, or controls")
-    if problems:
-        return dataclasses.replace(words, controls=settled)
-    kept, notes = _settled_controls(words, settled)
-    digests = words.digests[:1] if digest is None else (words.digests[0], digest)
-    joined = "".join(each for _, each in digests)
-    return dataclasses.replace(
-        words,
-        controls=kept,
-        notes=(*remarks, *more, *notes),
-        digests=digests,
-        sha256=joined if digest is None else files.sha256_of(joined),
-    )
-
-
 def _listed(
     data: Mapping[str, Any], where: str, origin: str, short_form: bool, problems: Problems
 ) -> WordList:
@@ -354,13 +348,24 @@ def _listed(
     for name, held in tables["attribute_sets"].items():
         here = f"{where}, attribute_sets"
         if name in taken:
-            problem = "expected another name than those of classes and controls"
-            problems.add(problem, here, name)
+            problems.add("expected another name than those of classes and controls", here, name)
         sets[str(name)] = _words(held, f"{here}, {name}", problems)
     known = {word for c in classes for word in (*c.protected, *c.attributes)}
     known |= {word for words in sets.values() for word in words}
+    covariates: dict[str, dict[str, float | str]] = {}
+    for name, values in tables["covariates"].items():
+        here = f"{where}, covariates.{name}"
+        with problems.kept():
+            checks.table(values, here, "lines such as nurse = 90.4")
+            _check_known(values, known, here, problems)
+            kept = {
+                word: value if isinstance(value, str) else checks.finite(value, f"{here}, {word}")
+                for word, value in values.items()
+            }
+            if len(set(map(type, kept.values()))) > 1:
+                problems.add("expected numbers or texts, got both", here)
+            covariates[str(name)] = kept
     written = json.dumps(files.plain(data), ensure_ascii=False, default=repr)
-    digest = files.sha256_file(where) if is_file else files.sha256_of(written)
     return WordList(
         **about,
         classes=classes,
@@ -370,9 +375,9 @@ def _listed(
         published_spellings=dict(tables["published_spellings"]),
         sha256="",
         origin=origin,
-        digests=((origin, digest),),
+        digests=((origin, (files.sha256_file(where) if is_file else files.sha256_of(written))),),
         notes=(),
-        covariates=_covariates(tables["covariates"], known, f"{where}, covariates", problems),
+        covariates=covariates,
         attribute_sets=sets,
     )
 
@@ -478,26 +483,6 @@ def _check_known(
             problems.add(problem, where, word, hint=hint)
 
 
-def _covariates(
-    tables: Mapping[str, Any], known: Iterable[str], where: str, problems: Problems
-) -> dict[str, dict[str, float | str]]:
-    """Check the covariates of the words of a list."""
-    out: dict[str, dict[str, float | str]] = {}
-    for name, values in tables.items():
-        here = f"{where}.{name}"
-        with problems.kept():
-            checks.table(values, here, "lines such as nurse = 90.4")
-            _check_known(values, known, here, problems)
-            kept = {
-                word: value if isinstance(value, str) else checks.finite(value, f"{here}, {word}")
-                for word, value in values.items()
-            }
-            if len(set(map(type, kept.values()))) > 1:
-                problems.add("expected numbers or texts, got both", here)
-            out[str(name)] = kept
-    return out
-
-
 def _classes(
     data: Mapping[str, Any], where: str, problems: Problems, short_form: bool
 ) -> tuple[WordClass, ...]:
@@ -595,8 +580,7 @@ def _controls(
 
 
 def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> Controls:
-    keys = (*_ABOUT, *CONTROLS)
-    checks.known_keys(data, keys, where, problems=problems, hints=_MISPLACED)
+    checks.known_keys(data, (*_ABOUT, *CONTROLS), where, problems=problems, hints=_MISPLACED)
     about = _about(data, name, where, problems)
     lists = {
         kind: _words(data[kind], f"{where}, {kind}", problems) if kind in data else ()

@@ -30,7 +30,7 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
         ({"models": ["crosed"]}, "models.*crosed.*Did you mean 'crossed'"),
         ({"models": ["crossed", "crossed"]}, "models: expected each entry once"),
         ({"wordlists": None}, "expected embeddings and wordlists together"),
-        ({"embeddings": None, "wordlists": None}, "nothing to fit"),
+        ({"embeddings": None, "wordlists": None}, "tables to fit"),
         ({"settings": {"draw": 5}}, "draw.*Did you mean 'draws'"),
         ({"settings": {"draws": 0}}, "settings, draws"),
         ({"settings": {"seed": [1, 1]}}, "settings, seed"),

@@ -203,10 +203,10 @@ def test_what_changed_is_fitted_again_and_nothing_else(tmp_path):
 @pytest.mark.slow
 def test_a_folder_with_something_in_it_is_refused_without_resume(done, tmp_path):
     plan, out = done
-    with pytest.raises(InputError, match="not empty"):
+    with pytest.raises(InputError, match="an empty folder"):
         run_sweep(plan, out)
     (tmp_path / "letter.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="holds no sweep"):
+    with pytest.raises(InputError, match="the folder of a sweep"):
         run_sweep(plan, tmp_path, resume=True)
 
 

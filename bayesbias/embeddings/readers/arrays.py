@@ -87,8 +87,7 @@ def _of_arrays(reading: Reading, held: dict[str, np.ndarray]) -> Rows:
     matrix = held.get("vectors", next((a for a in held.values() if a.ndim == 2), None))
     words = held.get("words", next((a for a in held.values() if a.dtype.kind in "USO"), None))
     if matrix is None or matrix.dtype.kind not in "fiu":
-        problem = f"expected vectors, got {some(held)}"
-        raise InputError(problem, where=reading.path, valid=_ARRAYS)
+        raise InputError(f"expected vectors, got {some(held)}", where=reading.path, valid=_ARRAYS)
     return _with_words(reading, matrix, None if words is None else words.tolist())
 
 
@@ -106,8 +105,7 @@ def read_safetensors(reading: Reading) -> Rows:
             problem = f"expected one matrix of vectors, got {some(matrices or parts, 4)}"
             raise InputError(problem, where=reading.path, hint=hint)
         words = json.loads((file.metadata() or {}).get("words", "null"))
-        matrix = _Slices(parts[named[0]])
-        return _with_words(reading, matrix, words)
+        return _with_words(reading, _Slices(parts[named[0]]), words)
 
 
 def read_numbers(reading: Reading) -> Rows:

@@ -54,8 +54,7 @@ def read_fasttext(reading: Reading) -> Rows:
             raise damaged
         if version == 11 and model == 3:  # supervised models wrote a maxn that was never used
             maxn = 0
-        blocks = _entries(reading, file, entries)
-        rows = gather(reading, blocks, "u1", "dictionary entry", dim=1)
+        rows = gather(reading, _entries(reading, file, entries), "u1", "dictionary entry", dim=1)
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
             problem = "expected a full fastText model (.bin), got a quantized one (.ftz)"

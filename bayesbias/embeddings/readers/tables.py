@@ -134,8 +134,7 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any, where: objec
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
-    block = (keys, lambda chosen: matrix[np.asarray(chosen)])
-    return gather(reading, [block], dtype, dim=shape[1])
+    return gather(reading, [(keys, lambda chosen: matrix[np.asarray(chosen)])], dtype, dim=shape[1])
 
 
 def read_table(reading: Reading) -> Rows:
@@ -274,8 +273,7 @@ def read_json(reading: Reading) -> Rows:
 
 
 def _is_json(head: Head) -> Layout | None:
-    known = re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start)
-    return Layout() if known else None
+    return Layout() if re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start) else None
 
 
 JSON = Format("JSON", (".json", ".jsonl"), _is_json, read_json)

@@ -44,7 +44,7 @@ from bayesbias.studies.debiasing.geometry import (
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
 from bayesbias.tables.pair_table import Coverage, PairTable
-from bayesbias.tables.reading import as_pair_table, holds_tables
+from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
@@ -528,7 +528,7 @@ def compare(
 
 
 def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
-    if not holds_tables(debiased):
+    if not isinstance(debiased, Mapping) or "protected_word" in debiased:
         return {"debiased": as_pair_table(debiased)}
     names = checks.names(debiased, "method")
     if not names or "original" in names:
