@@ -17,9 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
-from bayesbias.core import InputError, checks
+from bayesbias.core import InputError, checks, packages
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file, write_whole
-from bayesbias.core.packages import needed
 
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
@@ -254,7 +253,7 @@ def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool
         problem = "expected a file that runs no code, got a pickle"
         hint = "if you trust it, say allow_pickle=True (--allow-pickle)"
         raise InputError(problem, where=path, hint=hint)
-    needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
+    packages.needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
     import joblib
 
     with guarded(path, "a pipeline that joblib can load"):
@@ -265,7 +264,7 @@ def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool
 
 
 def _from_transformers(source: str, name: str | None, positive: Any) -> Classifier:
-    torch, _ = needed(
+    torch, _ = packages.needed(
         "encoders", "torch", "transformers", purpose="a Hugging Face model", where=source
     )
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer

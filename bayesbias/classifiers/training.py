@@ -14,9 +14,8 @@ import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords, BiLstm, rows_by_length
-from bayesbias.core import InputError, checks, nearest
+from bayesbias.core import InputError, checks, nearest, packages
 from bayesbias.core.files import guarded, path_of, sha256_file
-from bayesbias.core.packages import needed
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
@@ -161,7 +160,7 @@ def train_bow(
     """
     checks.positive(C, "C")
     sentences, labels = read_labelled(data)
-    needed("classifiers", "sklearn", purpose="training a bag of words")
+    packages.needed("classifiers", "sklearn", purpose="training a bag of words")
     import sklearn
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -276,7 +275,7 @@ def train_bilstm(
     checks.within(dropout, "dropout", 0, 1)
     sentences, labels = read_labelled(data)
     held = read_labelled(dev) if dev is not None else None
-    torch = needed("encoders", "torch", purpose="training a BiLSTM")
+    torch = packages.needed("encoders", "torch", purpose="training a BiLSTM")
 
     tokens = [BiLstm.tokens(s) for s in sentences]
     trained = dict.fromkeys(w for row in tokens for w in row)

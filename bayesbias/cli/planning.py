@@ -8,8 +8,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError, join_words
-from bayesbias.core.files import records
+from bayesbias.core import InputError, files, join_words
 from bayesbias.core.sections import Column
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():
         said = f"{row.words} words and {row.attributes} attributes {each} are enough."
-    answer = {**goal, "rows": records(frame)}
+    answer = {**goal, "rows": files.records(frame)}
     title = f"\nWords and attributes {each} for {wanted}\n"
     lines = [title, *shared.lines_of(shown, SIZES, given["prob"])]
     shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
@@ -171,7 +170,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
         notes[0] += f" Without a difference, {1 - given['prob']:.0%} or fewer are expected."
     if "wrong_sign" in frame:
         notes[0] += " Wrong: with the wrong sign."
-    answer = {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")}
+    answer = {"rows": files.records(frame), **shared.chosen(given, "seed", "prob", "engine")}
     lines = [f"\n{title}\n", head, *lines]
     shared.tell_table(answer, f"coverage | {', '.join(about)}", lines, _covered(frame), notes)
 

@@ -9,8 +9,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError, some
-from bayesbias.core.files import data_dir
+from bayesbias.core import InputError, files, some
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _MOSTLY_MISSING = (
@@ -44,7 +43,7 @@ def show(name: str, **given: Any) -> None:
     from bayesbias.wordlists.listfile import list_controls, load_controls
 
     if name == "occupations":
-        file = data_dir("wordlists") / "sentiment" / "occupations.toml"
+        file = files.data_dir("wordlists") / "sentiment" / "occupations.toml"
         text = file.read_text(encoding="utf-8").rstrip("\n")
         shared.tell({"kind": "occupations", "text": text}, text)
         return

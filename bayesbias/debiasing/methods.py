@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import FitError, InputError, checks, number_of, some
-from bayesbias.core.files import plain
+from bayesbias.core import FitError, InputError, checks, files, number_of, some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors, units
 from bayesbias.embeddings.loading import load_embedding
@@ -116,7 +115,7 @@ class Debiased:
     def as_dict(self) -> dict[str, Any]:
         """Return the result without the vectors as plain dictionaries and lists, for JSON."""
         names = ("method", "explained", "subspace", "sets", "equalized", "neutralized")
-        out = {name: plain(getattr(self, name)) for name in (*names, "settings", "notes")}
+        out = {name: files.plain(getattr(self, name)) for name in (*names, "settings", "notes")}
         counts = {"n_changed": len(self.changed), "n_unchanged": len(self.unchanged)}
         return {**out, **counts, "unchanged": list(self.unchanged[:100])}
 

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, nearest, number_of, some
-from bayesbias.core.files import whole_file
+from bayesbias.core import InputError, checks, files, nearest, number_of, some
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
@@ -345,13 +344,13 @@ def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
         problem = f"expected .txt, .vec or .bin (each also with .gz), or .npz, got {ending}"
         raise InputError(problem, where=path)
     if ending == ".npz":
-        with whole_file(path) as temporary, open(temporary, "wb") as raw:
+        with files.whole_file(path) as temporary, open(temporary, "wb") as raw:
             np.savez(raw, words=np.array(embedding.words, np.str_), vectors=embedding.vectors)
         return
     if bad := [word for word in embedding.words if not word or re.search(r"\s", word)]:
         problem = f"expected words without blanks, got {some(map(repr, bad))}"
         raise InputError(problem, where=path, hint="write phrases with underscores, or write .npz")
-    with whole_file(path) as temporary, open(temporary, "wb") as raw:
+    with files.whole_file(path) as temporary, open(temporary, "wb") as raw:
         out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
         out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())
         for word, row in zip(embedding.words, embedding.vectors, strict=True):

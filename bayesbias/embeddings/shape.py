@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import InputError
+from bayesbias.core import InputError, files
 from bayesbias.core.checks import ROPE
-from bayesbias.core.files import plain
 from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.listfile import load_controls
@@ -129,7 +128,7 @@ class VectorShape:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values as plain numbers, texts and lists, for JSON."""
-        out = plain(self) | {"mean_cosine": self.mean_cosine}
+        out = files.plain(self) | {"mean_cosine": self.mean_cosine}
         out.pop("histogram")
         return out
 

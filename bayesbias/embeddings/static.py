@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import data_dir, guarded, read_toml, sha256_file
+from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import Embedding, embedding_of
 
 STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped
@@ -30,7 +29,7 @@ def list_embeddings() -> list[str]:
     >>> list_embeddings()
     ['minilm-static']
     """
-    return sorted(path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml"))
+    return sorted(path.parent.name for path in files.data_dir("embeddings").glob("*/MODEL.toml"))
 
 
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
@@ -150,8 +149,8 @@ def shipped_model() -> StaticModel:
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    folder = data_dir("embeddings") / STATIC_EMBEDDING
-    tensors, card = load_file(folder / "model.safetensors"), read_toml(folder / "MODEL.toml")
+    folder = files.data_dir("embeddings") / STATIC_EMBEDDING
+    tensors, card = load_file(folder / "model.safetensors"), files.read_toml(folder / "MODEL.toml")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     rows, scales = tensors["vectors"], tensors["scales"]
     facts = {"source": STATIC_EMBEDDING, "sha256": card["sha256"]["model.safetensors"]}
@@ -174,7 +173,7 @@ def static_model(x: Any, name: str | None) -> StaticModel | None:
     from tokenizers import Tokenizer
 
     with (
-        guarded(file, "a static model of tokens"),
+        files.guarded(file, "a static model of tokens"),
         safe_open(file, framework="numpy") as held,
     ):
         keys = set(held.keys())
@@ -189,6 +188,6 @@ def static_model(x: Any, name: str | None) -> StaticModel | None:
     if rows.ndim != 2 or len(row_of) < size or row_of.max() >= len(rows):
         found = f"{size:,} tokens and an array of shape {rows.shape}"
         raise InputError(f"expected a vector for each token, got {found}", where=file)
-    facts = {"source": str(file), "format": STATIC_FORMAT, "sha256": sha256_file(file)}
+    facts = {"source": str(file), "format": STATIC_FORMAT, "sha256": files.sha256_file(file)}
     called = name or (path if path.is_dir() else path.parent).resolve().name
     return StaticModel(called, tokenizer, rows, scales, row_of, facts)

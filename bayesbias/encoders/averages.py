@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import data_dir, read_toml
+from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding, read_rows
 from bayesbias.embeddings.readers import short_name
@@ -49,7 +48,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
     >>> encoder.provenance["casing"]
     'ignored'
     """
-    card = read_toml(data_dir("embeddings") / STATIC_EMBEDDING / "MODEL.toml")
+    card = files.read_toml(files.data_dir("embeddings") / STATIC_EMBEDDING / "MODEL.toml")
     facts = {
         "source": STATIC_EMBEDDING,
         "made_from": card["source"],

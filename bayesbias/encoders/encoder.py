@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bayesbias.core import InputError, checks
-from bayesbias.core.files import sha256_of
+from bayesbias.core import InputError, checks, files
 
 BATCH_SIZE = 32
 
@@ -218,4 +217,4 @@ def function_encoder(
 
 def fingerprint_of(facts: Mapping[str, Any]) -> str:
     """Return a hash of facts."""
-    return sha256_of(json.dumps(facts, sort_keys=True, default=str))
+    return files.sha256_of(json.dumps(facts, sort_keys=True, default=str))

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, describe_error
+from bayesbias.core import InputError, checks, describe_error, files
 from bayesbias.core.errors import warn_user
-from bayesbias.core.files import cache_dir, sha256_of
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
 from bayesbias.encoders.loading import load_encoder
@@ -184,7 +183,9 @@ class _Cache:
         found = {}
         with self._connection() as connection:
             for text in texts:
-                if row := connection.execute(query, (self.encoder, sha256_of(text))).fetchone():
+                if row := connection.execute(
+                    query, (self.encoder, files.sha256_of(text))
+                ).fetchone():
                     found[text] = np.frombuffer(row[1], row[0])
         return found
 
@@ -192,7 +193,7 @@ class _Cache:
         """Keep a batch, whole or not at all."""
         kind = f"<f{vectors.dtype.itemsize}"
         rows = [
-            (self.encoder, sha256_of(text), kind, row.astype(kind).tobytes())
+            (self.encoder, files.sha256_of(text), kind, row.astype(kind).tobytes())
             for text, row in zip(texts, vectors, strict=True)
         ]
         with self._connection() as connection:
@@ -211,5 +212,5 @@ def _cache_of(encoder: Encoder, cache: bool | checks.FilePath) -> _Cache | None:
         problem = "expected a version or fingerprint beside a cache file, got none"
         hint = "use load_encoder(function, name=..., version=...), or cache=False"
         raise InputError(problem, where=f"encoder {encoder.name!r}", hint=hint)
-    path = cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
+    path = files.cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
     return _Cache(path, str(fingerprint))

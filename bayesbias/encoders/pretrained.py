@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, nearest
+from bayesbias.core import InputError, checks, nearest, packages
 from bayesbias.core.errors import warn_user
 from bayesbias.core.files import sha256_file
-from bayesbias.core.packages import needed, versions_of
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 
 _UNBOUNDED = 10**6
@@ -116,7 +115,9 @@ def sentence_transformers_encoder(
         "max_length": limit,
         "precision": "float32",
         "weights_sha256": _weights_hash(loaded),
-        "versions": versions_of("sentence-transformers", "transformers", "tokenizers", "torch"),
+        "versions": packages.versions_of(
+            "sentence-transformers", "transformers", "tokenizers", "torch"
+        ),
     }
 
     def run(sentences: list[str]) -> Any:
@@ -275,7 +276,7 @@ def transformers_encoder(
         "padding": "right",
         "precision": "float32",
         "weights_sha256": _weights_hash(loaded),
-        "versions": versions_of("transformers", "tokenizers", "torch"),
+        "versions": packages.versions_of("transformers", "tokenizers", "torch"),
     }
     options = f"pooling={pooling};layer={layer}"
     options += ";special_tokens=exclude" * (special_tokens == "exclude")
@@ -323,7 +324,9 @@ def _built(
 def _import_libraries(wanted: str) -> tuple[Any, Any]:
     """Import torch and the library, or say how to install them."""
     instead = "minilm-static, cbow:EMBEDDING, a callable, or a file of vectors"
-    library, torch = needed("encoders", wanted, "torch", purpose="this encoder", instead=instead)
+    library, torch = packages.needed(
+        "encoders", wanted, "torch", purpose="this encoder", instead=instead
+    )
     return torch, library
 
 

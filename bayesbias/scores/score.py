@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import plain
+from bayesbias.core import InputError, checks, files, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +95,7 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all but the table of pairs, in plain types."""
-        return plain({name: part for name, part in vars(self).items() if name != "table"})
+        return files.plain({name: part for name, part in vars(self).items() if name != "table"})
 
     def __repr__(self) -> str:
         parts = {self.label: "none" if self.value is None else f"{self.value:.4f}"}

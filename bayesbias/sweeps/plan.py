@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias import __version__
-from bayesbias.core import BayesbiasError, InputError, checks
-from bayesbias.core.files import data_dir, read_toml, sha256_file, sha256_of, split_member
+from bayesbias.core import BayesbiasError, InputError, checks, files
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
@@ -177,7 +176,12 @@ def load_plan(plan: Source | SweepPlan) -> SweepPlan:
         path = Path(
             checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file")
         )
-        raw, where, folder, name = read_toml(path), str(path), path.resolve().parent, path.stem
+        raw, where, folder, name = (
+            files.read_toml(path),
+            str(path),
+            path.resolve().parent,
+            path.stem,
+        )
     checks.known_keys(raw, _KEYS, where)
     checks.schema(raw, _SCHEMA, where)
     shipped = {
@@ -316,7 +320,7 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
             identity = [__version__, labels, inputs, settings]
             named = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).digest()
             fit_seed = checks.derived_seed(seed, *np.frombuffer(named, dtype="<u4").tolist())
-            key = sha256_of(json.dumps(identity, sort_keys=True))[:16]
+            key = files.sha256_of(json.dumps(identity, sort_keys=True))[:16]
             cells.append(SweepCell(labels, words, spec, key, fit_seed))
         groups.append(CellGroup(source, location, tuple(cells)))
     return groups
@@ -336,15 +340,15 @@ def digest_of(location: str) -> dict[str, str] | None:
     None where it cannot be read.
     """
     if location in list_embeddings():
-        return {location: sha256_file(data_dir("embeddings") / location / "MODEL.toml")}
+        return {location: files.sha256_file(files.data_dir("embeddings") / location / "MODEL.toml")}
     if location in GENSIM_DATA:
         return {location: "gensim-data"}  # a published collection does not change under its name
-    path = split_member(Path(location))[0]
+    path = files.split_member(Path(location))[0]
     arrays = path.parent.glob(f"{glob.escape(path.name)}.*.npy")  # of gensim's pickles
     inside = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     try:
         return {
-            str(file.relative_to(path.parent)): sha256_file(file)
+            str(file.relative_to(path.parent)): files.sha256_file(file)
             for file in (*sorted(inside), *sorted(arrays))
         }
     except (OSError, BayesbiasError):  # its cells fail, and no others

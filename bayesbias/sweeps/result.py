@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
-from bayesbias.core.files import whole_file
+from bayesbias.core import checks, files, sections
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labeled_draws
@@ -282,9 +281,9 @@ def collect_results(
         about |= {"status": "ok", **_facts(record)}
         rows += [{**row, **about} for row in record["rows"]]
     frame = frame_of(rows)
-    with whole_file(out / "results.csv") as temporary:
+    with files.whole_file(out / "results.csv") as temporary:
         frame.to_csv(temporary, index=False)
-    with whole_file(out / "results.parquet") as temporary:
+    with files.whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
     return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out / "draws"))

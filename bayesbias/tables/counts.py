@@ -13,9 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, number_of, some
-from bayesbias.core.files import opened, path_of, sha256_file, sha256_of
-from bayesbias.core.packages import needed, versions_of
+from bayesbias.core import InputError, checks, files, number_of, packages, some
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.readers.common import is_number
 from bayesbias.embeddings.spelling import matched_spellings, with_keys
@@ -143,12 +141,12 @@ def load_counts(
         logs = {word: -float(np.log10(rank)) for word, rank in ranks.items()}
         where, digest = about["source"], about["sha256"]
     elif kind == "wordfreq":
-        package = needed("frequency", "wordfreq", purpose="frequencies of words")
+        package = packages.needed("frequency", "wordfreq", purpose="frequencies of words")
         checks.choice(language, sorted(package.available_languages("best")), "language")
         # Phrases are taken apart at blanks, as wordfreq has no others.
         zipf = {w: float(package.zipf_frequency(w.replace("_", " "), language)) for w in asked}
         logs = {word: value for word, value in zipf.items() if value > 0}
-        where, digest = language, versions_of("wordfreq")["wordfreq"]
+        where, digest = language, packages.versions_of("wordfreq")["wordfreq"]
     else:
         counts, where, digest = _counted(source, asked)
         if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
@@ -169,8 +167,8 @@ def _counted(source: Any, asked: Sequence[str]) -> tuple[dict[str, float], str, 
         return _of_covariate(source, "counts"), "mapping", ""
     if not isinstance(source, str | os.PathLike):
         raise checks.wrong_kind(source, "counts", _VALID)
-    path = path_of(source, "counts", _VALID)
-    digest, where = sha256_file(path), str(path)
+    path = files.path_of(source, "counts", _VALID)
+    digest, where = files.sha256_file(path), str(path)
     tabular = path.suffix.lower() in (".csv", ".tsv")
     return (_of_covariate(path, where) if tabular else _of_lines(path, asked)), where, digest
 
@@ -191,7 +189,7 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of words, from lines with a word and a number."""
     wanted = set(with_keys(asked, ()))
     counts: dict[str, float] = {}
-    with opened(path, unpack=True, kind="a file of counts") as raw:
+    with files.opened(path, unpack=True, kind="a file of counts") as raw:
         for number, content in enumerate(raw, start=1):
             line = unicodedata.normalize("NFC", content.decode("utf-8-sig", "replace"))
             *parts, cell = line.split() or [""]
@@ -325,7 +323,7 @@ def matched_controls(
         + ("; a larger pool would match better" if largest > _FAR else "")
         + (f"; stereotypes without a count: {some(lost)}" if lost else "")
     )
-    digest = sha256_of("\n".join((words.sha256, *kept)))
+    digest = files.sha256_of("\n".join((words.sha256, *kept)))
     controls = Controls(
         name=MATCHED,
         human=words.controls.human if words.controls else (),

@@ -15,9 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, join_words, some
-from bayesbias.core.files import path_of, sha256_file
-from bayesbias.core.frames import plain_frame, read_cells
+from bayesbias.core import InputError, checks, files, frames, join_words, some
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -72,15 +70,15 @@ def covariates_given(
         elif table is not None and isinstance(each, str) and each in own:
             out.append(_of_column(table, each))
         elif isinstance(each, str | os.PathLike):
-            path = path_of(each, "covariates")
+            path = files.path_of(each, "covariates")
             if not path.exists() and path.suffix.lower() not in (".csv", ".tsv"):
                 raise checks.unknown(str(each), [*own, "a .csv file"], "covariates")
-            frame, mark = read_cells(path)
+            frame, mark = frames.read_cells(path)
             frame = frame.rename(index="line {}".format)
-            out += _of_frame(frame, columns, str(path), sha256_file(path), mark)
+            out += _of_frame(frame, columns, str(path), files.sha256_file(path), mark)
         elif hasattr(each, "columns") or isinstance(each, pd.Series):
             held = each.to_frame() if isinstance(each, pd.Series) else each
-            frame = plain_frame(held, "data frame")
+            frame = frames.plain_frame(held, "data frame")
             named = any(str(name).casefold() in _WORD for name in frame.columns)
             if not named and all(isinstance(word, str) for word in frame.index):
                 frame = frame.rename_axis("word").reset_index()

@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, join_words, number_of, some
-from bayesbias.core.files import plain, whole_file
+from bayesbias.core import InputError, checks, files, join_words, number_of, some
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
 COLUMNS = (
@@ -94,7 +93,7 @@ class Coverage:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""
-        return plain(self) | {"missing": list(self.missing)}
+        return files.plain(self) | {"missing": list(self.missing)}
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each class, with its counts and words."""
@@ -164,7 +163,7 @@ class PairTable:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), f"{path}, ending")
-        with whole_file(path) as temporary:
+        with files.whole_file(path) as temporary:
             if path.suffix == ".csv":
                 self.frame.to_csv(temporary, index=False)
             else:

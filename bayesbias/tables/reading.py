@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, join_words, some
-from bayesbias.core.files import check_file, guarded, path_of, sha256_file
-from bayesbias.core.frames import plain_frame, read_csv, read_parquet
+from bayesbias.core import InputError, checks, files, frames, join_words, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, labels_within
@@ -116,15 +114,15 @@ def load_distances(
         checks.text(name, "name")
     if not isinstance(source, str | os.PathLike):
         return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
-    path = path_of(source, "source")
-    check_file(path, "a .csv or .parquet file")
+    path = files.path_of(source, "source")
+    files.check_file(path, "a .csv or .parquet file")
     # Labels are read as categories, so that many rows stay small.
     parquet = path.suffix.lower() == ".parquet"
     if parquet:
-        table = read_parquet(path, categories=_LABELS)
+        table = frames.read_parquet(path, categories=_LABELS)
     else:
-        table = read_csv(path, _LABELS, _NUMBERS, _LAYOUTS)
-    with guarded(path, "a table"):
+        table = frames.read_csv(path, _LABELS, _NUMBERS, _LAYOUTS)
+    with files.guarded(path, "a table"):
         # Each column is freed when it is turned.
         frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
     frame = frame.reset_index(drop=True)
@@ -146,9 +144,11 @@ def _as_frame(source: Any) -> pd.DataFrame:
         raise InputError(problem, where="table", hint=_OF_VECTORS)
     records = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or (records and source):
-        with guarded("data frame", "columns of one length"):  # columns of different lengths
+        with files.guarded("data frame", "columns of one length"):  # columns of different lengths
             source = pd.DataFrame(source)
-    return plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS}).reset_index(drop=True)
+    return frames.plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS}).reset_index(
+        drop=True
+    )
 
 
 def _pair_table(
@@ -204,7 +204,7 @@ def _pair_table(
     provenance = {
         "name": name or (where if path is None else path.stem),
         "source": where if path is None else path.name,
-        "sha256": "" if path is None else sha256_file(path),
+        "sha256": "" if path is None else files.sha256_file(path),
         "repeats": repeats,
     }
     frame = with_repeats_noted(pair_table.as_pair_columns(_with_labels(frame), own), repeats)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import guarded
+from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import first_with_vector
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
@@ -72,7 +71,7 @@ def encode_test(
 ) -> EncodedTest:
     """Encode the examples of a test whose own word the encoder has."""
     frame = test.frame
-    with guarded(encoder.name, "an account of the sentences"):  # it may be anybody's code
+    with files.guarded(encoder.name, "an account of the sentences"):  # it may be anybody's code
         account = describe_encoder(encoder, checks.once(frame["sentence"]))["account"]
     lacking = account.get("lacking", {})
     # An example whose own word has no vector would be nothing but its template.

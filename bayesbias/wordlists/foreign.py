@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import InputError, checks, join_words, nearest, number_of, some
-from bayesbias.core.files import guarded, read_json, read_text
+from bayesbias.core import InputError, checks, files, join_words, nearest, number_of, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +77,7 @@ def foreign_file(path: Path, which: str) -> Mapped:
         return {**read, **about}, notes
     if path.suffix.lower() not in (".json", ".jsonl"):
         return _as_mapping(*_sets_of_table(path), str(path))
-    data = read_json(path)
+    data = files.read_json(path)
     if not isinstance(data, Mapping):
         raise checks.wrong_kind(data, path, _FORMS)
     if sets := foreign_mapping(data, str(path)):
@@ -332,10 +331,10 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
     from bayesbias.core.frames import read_cells
 
     ending = path.suffix.lower()
-    with guarded(path, "a table"):
+    with files.guarded(path, "a table"):
         if ending == ".parquet":
             frame = pd.read_parquet(path)
-        elif "targ1.examples" not in (text := read_text(path)):
+        elif "targ1.examples" not in (text := files.read_text(path)):
             return None
         elif ending in (".csv", ".tsv"):
             frame, _ = read_cells(path)
@@ -371,7 +370,7 @@ def _cell(cell: Any) -> list[str]:
 
 def _list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
     """Return a vocabulary of Manzini et al. as a word list."""
-    with guarded(where, "a vocabulary of Manzini et al."):
+    with files.guarded(where, "a vocabulary of Manzini et al."):
         sets = [list(map(str, group)) for group in data["definite_sets"]]
         columns = [checks.once(column) for column in zip(*sets, strict=True)]
         groups = {

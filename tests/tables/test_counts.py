@@ -82,7 +82,7 @@ def test_wordfreq_is_asked_word_by_word(monkeypatch):
             available_languages=lambda _: {"en": "", "de": ""},
         ),
     )
-    monkeypatch.setattr("bayesbias.tables.counts.versions_of", lambda name: {name: "3.1.1"})
+    monkeypatch.setattr("bayesbias.core.packages.versions_of", lambda name: {name: "3.1.1"})
     found = load_counts("wordfreq", ["rabbi", "european_american", "xq"])
     assert found.log_frequency == {"rabbi": 3.69, "european_american": 4.0}
     assert (found.missing, found.source, found.sha256) == (("xq",), "en", "3.1.1")

@@ -9,8 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from bayesbias.core import InputError
-from bayesbias.core.files import opened, refuse_binary, split_member
+from bayesbias.core import InputError, files
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
@@ -47,13 +46,13 @@ def short_name(path: str | os.PathLike[str]) -> str:
     >>> short_name("data/glove.6B.50d.txt.gz"), short_name("glove.zip:glove.6B.50d.txt")
     ('glove.6B.50d', 'glove.6B.50d')
     """
-    name = Path(split_member(Path(path))[1] or path).name
+    name = Path(files.split_member(Path(path))[1] or path).name
     return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
 
 
 def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, bool]:
     """Return the format of a file, its layout, and whether it is compressed."""
-    with opened(path, unpack=True, kind="a file of vectors", buffering=0) as stream:
+    with files.opened(path, unpack=True, kind="a file of vectors", buffering=0) as stream:
         packed = not isinstance(stream, io.RawIOBase)
         start = stream.read(_HEAD_BYTES)
     head = Head(path, start.removeprefix(b"\xef\xbb\xbf"), packed, vocab)
@@ -64,7 +63,7 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
             mark = len(start) - len(head.start)
             return form, dataclasses.replace(layout, start=layout.start + mark), packed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
-    refuse_binary(start, path, "word vectors")
+    files.refuse_binary(start, path, "word vectors")
     found = first if first.isprintable() else head.start[:20]
     names = ", ".join(dict.fromkeys(form.name for form in KNOWN if form is not pickles.FORMAT))
     raise InputError("expected word vectors", where=path, found=found, valid=names)

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core import InputError
-from bayesbias.core.files import guarded, opened
+from bayesbias.core import InputError, files
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
 
 # What is pickled -> the line that converts it.
@@ -37,7 +36,7 @@ def pickled(path: Path, kind: str) -> InputError:
 def refuse_pickle(reading: Reading) -> Rows:
     """Raise the error for a pickle."""
     path = reading.path
-    with opened(path, unpack=True) as stream:
+    with files.opened(path, unpack=True) as stream:
         start = stream.read(1 << 16)
     kind = "words" if "vocab" in path.stem else "dict"
     if b"gensim" in start:
@@ -51,11 +50,11 @@ def load_trusted(reading: Reading) -> Any:
     """Load what gensim pickled, for those who trust the file."""
     from gensim.models import KeyedVectors
 
-    with opened(reading.path, unpack=True) as stream:
+    with files.opened(reading.path, unpack=True) as stream:
         of_gensim = b"gensim" in stream.read(1 << 16)
     if not of_gensim:
         refuse_pickle(reading)
-    with guarded(reading.path, "vectors that gensim can load"):  # a pickle can raise anything
+    with files.guarded(reading.path, "vectors that gensim can load"):  # a pickle can raise anything
         return KeyedVectors.load(str(reading.path), mmap="r")
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core import InputError
-from bayesbias.core.files import blocks_of_lines, guarded
+from bayesbias.core import InputError, files
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import (
     Format,
@@ -158,11 +157,11 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
 
     with (
         reading.opened() as stream,
-        guarded(reading.path, "a table", hint="is a quotation mark left open?"),
+        files.guarded(reading.path, "a table", hint="is a quotation mark left open?"),
     ):
         lines = (
             line.decode("utf-8", "surrogateescape") + "\n"  # a word that is not UTF-8 is met later
-            for block in blocks_of_lines(stream, reading.path)
+            for block in files.blocks_of_lines(stream, reading.path)
             for line in block
         )
         table = csv.reader(lines, delimiter=layout.separator)
@@ -227,7 +226,7 @@ def read_columnar(reading: Reading) -> Rows:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with guarded(reading.path, "Parquet or Arrow"), pa.OSFile(str(reading.path)) as file:
+    with files.guarded(reading.path, "Parquet or Arrow"), pa.OSFile(str(reading.path)) as file:
         start = file.read(6)
         file.seek(0)
         table: Any
@@ -256,7 +255,7 @@ def read_json(reading: Reading) -> Rows:
     expected = '{"he": [0.1, ...], ...}, or records such as {"word": "he", "vector": [0.1, ...]}'
     with (
         reading.opened() as stream,
-        guarded(reading.path, expected),
+        files.guarded(reading.path, expected),
     ):
         text = stream.read()
         try:
