@@ -16,7 +16,7 @@ from bayesbias.classifiers.classifier import Classifier, checked_probabilities, 
 from bayesbias.core import InputError, checks, describe_error, files, nearest, number_of
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.progress import ticking
-from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
+from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Corpus, Occupations, load_occupations
 
 _PROBABILITY = ("probability", "positive", "score")  # names of the column
 _OTHERS = "for other groups or sentences use `bayesbias responses fit`"
@@ -91,7 +91,7 @@ class Predictions:
 
 def load_predictions(
     path: checks.FilePath,
-    corpus: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
+    corpus: Corpus = "occupations",
     *,
     name: str | None = None,
     positive: int | None = None,
@@ -297,7 +297,7 @@ def list_predictions(name: str = "m1") -> Predictions:
 
 def score_sentences(
     classifier: Any,
-    corpus: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
+    corpus: Corpus = "occupations",
     *,
     name: str | None = None,
     control: bool = True,

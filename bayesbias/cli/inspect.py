@@ -1,7 +1,7 @@
 """The commands ``bayesbias describe``, ``model``, ``report`` and ``verify``."""
 
-import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,10 +105,10 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     """
     opened = bb.load_run(run)
     asked = shared.chosen(changed, *shared.VIEW)
-    view = dataclasses.replace(opened.view, **asked)
+    view = replace(opened.view, **asked)
     if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
-        result = dataclasses.replace(opened.result, rope=asked["rope"])
-        opened = dataclasses.replace(opened, result=result)
+        result = replace(opened.result, rope=asked["rope"])
+        opened = replace(opened, result=result)
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")

@@ -1,8 +1,8 @@
 """The commands ``bayesbias sweep``, ``bayesbias sample-size`` and ``bayesbias coverage``."""
 
-import dataclasses
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,9 +10,6 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError, files, join_words
 from bayesbias.core.sections import Column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIZES = (
     Column("words", "words", "count"),
@@ -45,7 +42,7 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
     """Fit every embedding, word list and model of a plan."""
     asked = bb.sweeps.load_plan(plan)
     if common_words:
-        asked = dataclasses.replace(asked, common_words=True)
+        asked = replace(asked, common_words=True)
     how = shared.chosen(given, "workers", "dask", "resume")
     result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
     shared.show(result, {**given, "out": out, "force": True})  # `run_sweep` checked the folder
@@ -142,7 +139,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
             name: n * len(getattr(scenario, name)) if isinstance(n, tuple) and len(n) == 1 else n
             for name, n in sizes.items()
         }
-        frame = bb.coverage_simulated(dataclasses.replace(scenario, **each), **how)
+        frame = bb.coverage_simulated(replace(scenario, **each), **how)
         title = "Coverage, false alarms and power in simulated tables"
     elif given["wordlist"]:
         model = how.pop("methods", ["default"])[0]
@@ -175,7 +172,7 @@ def coverage(fit: Path | None, **given: Any) -> None:
     shared.tell_table(answer, f"coverage | {', '.join(about)}", lines, _covered(frame), notes)
 
 
-def _covered(frame: "pd.DataFrame") -> str:
+def _covered(frame: Any) -> str:
     """Say in which share of tables intervals include the truth, or a difference is called."""
     known, by, said = "coverage", "method", "Intervals include the truth in"
     if "coverage" not in frame:

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,10 +15,6 @@ import bayesbias as bb
 from bayesbias.core import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.sections import Column, Interpretation
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
@@ -373,9 +369,7 @@ def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
     tell({"items": items, **more}, formatter.getvalue().rstrip(), *lines)
 
 
-def lines_of(
-    frame: pd.DataFrame, columns: Sequence[Column], prob: float | None = None
-) -> list[str]:
+def lines_of(frame: Any, columns: Sequence[Column], prob: float | None = None) -> list[str]:
     """Return the lines of a table."""
     from bayesbias.output.text import table_lines
 

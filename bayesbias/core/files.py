@@ -2,7 +2,6 @@
 
 import bz2
 import contextlib
-import dataclasses
 import gzip
 import hashlib
 import importlib.resources
@@ -18,6 +17,7 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -369,8 +369,8 @@ def plain(value: Any) -> Any:
     >>> plain({"n": (1, float("nan"))})
     {'n': [1, None]}
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -64,14 +64,12 @@ def _plain_column(column: pd.Series, where: str, strict: bool) -> pd.Series:
         return column.astype(object if column.isna().any() else bool)
     if kinds.is_numeric_dtype(dtype):
         return column.astype(float if extension else dtype.newbyteorder("="))
-    if not kinds.is_object_dtype(dtype):  # dates and spans
-        return column.astype(str).where(column.notna(), None)
-    kind = kinds.infer_dtype(column, skipna=True)
+    kind = kinds.infer_dtype(column, skipna=True) if kinds.is_object_dtype(dtype) else "dates"
     if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
         return column.astype(float if column.isna().any() or kind != "integer" else "int64")
     if kind in ("string", "empty", "boolean"):
         return column
-    if not strict:
+    if not strict or kind == "dates":
         return column.astype(str).where(column.notna(), None)
     for row, value in enumerate(column):
         if not (value is None or value is pd.NA or isinstance(value, str | numbers.Real)):

@@ -14,11 +14,10 @@ church, mosque and synagogue. The differences within the sets span the subspace 
 on B are used, never its basis vectors, so that their signs and order cannot matter.
 """
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -449,7 +448,7 @@ def prepare(
     if lacking and vectors.lookup is not None:  # an open vocabulary makes words from tokens
         extra = vectors.lookup(lacking)
         held |= set(extra.words)
-        vectors = dataclasses.replace(
+        vectors = replace(
             vectors,
             words=(*vectors.words, *extra.words),
             vectors=np.concatenate([vectors.vectors, extra.vectors]),
@@ -578,7 +577,7 @@ def with_account(
     source = job.embedding
     words = np.array(source.words, dtype=object)
     everything = {**job.settings, **settings}
-    embedding = dataclasses.replace(
+    embedding = replace(
         source,
         name=f"{source.name} ({method} debiased)",
         vectors=out,

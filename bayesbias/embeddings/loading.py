@@ -1,10 +1,10 @@
 """Word vectors from any common source, reading only the words asked for."""
 
 import contextlib
-import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +212,7 @@ def read_rows(
         told = form.name + (", compressed" if compressed else "")
         facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
         with ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick:
-            reading = dataclasses.replace(reading, path=path, layout=layout, tick=tick)
+            reading = replace(reading, path=path, layout=layout, tick=tick)
             if form is readers.pickles.FORMAT and allow_pickle:
                 trusted = readers.pickles.load_trusted(reading)
                 rows, _, facts["format"], _ = _rows_in_memory(trusted, reading)
@@ -319,25 +319,20 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         kind = "a name, a path, a mapping, a data frame, (words, matrix) or a gensim KeyedVectors"
         hint = "an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None
         raise checks.wrong_kind(x, "embedding", kind, hint)
-    kind = type(vectors).__name__
-    return _from_gensim(vectors, reading), f"a {type(x).__name__} object", f"gensim {kind}", kind
-
-
-def _from_gensim(vectors: Any, reading: Reading) -> Rows:
-    """Read a gensim KeyedVectors object; it may build words from subwords."""
     known, wanted = vectors.key_to_index, reading.wanted
     chosen = list(known) if wanted is None else [word for word in wanted if word in known]
-    composed = []
+    composed = []  # from subwords
     if wanted is not None and hasattr(vectors, "vectors_ngrams"):
         lacking = spelling.unmatched_words(reading.asked, set(chosen))
         composed = [word for word in lacking if word in vectors]
     words = [*chosen, *composed]
     dtype = np.float64 if vectors.vectors.dtype.itemsize > 4 else np.float32
-    table = np.array([vectors.get_vector(word) for word in words], dtype)
+    matrix = np.array([vectors.get_vector(word) for word in words], dtype)
     places = [known[word] + 1 for word in chosen] + [0] * len(composed)
-    rows = Rows(words, table.reshape(-1, vectors.vector_size), places, len(known))
+    rows = Rows(words, matrix.reshape(-1, vectors.vector_size), places, len(known))
     rows.composed, rows.sample = composed, list(known)[:1000]
-    return rows
+    kind = type(vectors).__name__
+    return rows, f"a {type(x).__name__} object", f"gensim {kind}", kind
 
 
 def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
@@ -367,7 +362,7 @@ def _from_open(
     chosen = lookup(asked)
     if asked and not len(chosen):
         raise none_found(asked, f"embedding {name!r}")
-    return dataclasses.replace(chosen, name=name)
+    return replace(chosen, name=name)
 
 
 def ranks_of(

@@ -134,7 +134,7 @@ class VectorShape:
 
 
 def describe_vectors(
-    embedding: Embedding | Any, words: Iterable[str] | None = None, *, neutral: str = "2022"
+    embedding: Any, words: Iterable[str] | None = None, *, neutral: str = "2022"
 ) -> VectorShape:
     """Describe the shape of a set of vectors.
 

@@ -158,14 +158,15 @@ def permutation_test(
     x, y = finite_scores(scores_x, "scores_x"), finite_scores(scores_y, "scores_y")
     checks.choice(method, get_args(Method), "method")
     checks.choice(sides, (1, 2), "sides")
-    n, partitions = len(x) + len(y), math.comb(len(x) + len(y), len(x))
+    n_x, n_y = len(x), len(y)
+    n, partitions = n_x + n_y, math.comb(n_x + n_y, n_x)
     question = counting.Question.ask(x, y, sides)
     statistic = math.fsum(x) - math.fsum(y)
     if method == "normal":
         # Over all partitions the difference of means has mean 0 and this standard deviation.
         both = np.sort(np.concatenate([x, y]))
-        sd = math.sqrt(np.var(both, ddof=1) * (1 / len(x) + 1 / len(y)))
-        difference = math.fsum(x) / len(x) - math.fsum(y) / len(y)
+        sd = math.sqrt(np.var(both, ddof=1) * (1 / n_x + 1 / n_y))
+        difference = math.fsum(x) / n_x - math.fsum(y) / n_y
         z = (abs(difference) if sides == 2 else difference) / (sd or 1.0)
         varies = sd > ROUNDING * np.abs(both).max()
         p = math.erfc(z / math.sqrt(2)) * sides / 2 if varies else 1.0
@@ -176,7 +177,7 @@ def permutation_test(
             return PermutationResult(statistic, p, p, p, "exact", partitions, counted[1])
         if method == "exact":
             raise InputError(
-                f"expected about 25 and 25 words, got {len(x)} and {len(y)}",
+                f"expected about 25 and 25 words, got {n_x} and {n_y}",
                 where="method 'exact'",
                 hint="use method='bounds' or method='auto'",
             )

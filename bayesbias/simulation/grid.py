@@ -8,11 +8,10 @@ for all there are, as the models do. It has no prior and shrinks nothing.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -89,7 +88,7 @@ class Grid:
 
         Every class and list keeps some. A place given again is another word: ``name (2)``.
         """
-        return dataclasses.replace(
+        return replace(
             self,
             words=_told_apart(self.words[i] for i in words),
             attributes=_told_apart(self.attributes[i] for i in attributes),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -96,7 +95,7 @@ class Scenario:
     attributes: tuple[int, ...] = (4, 3, 4)
     human: int = 85
     neutral: int = 226
-    values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
+    values: Mapping[str, Any] = field(default_factory=lambda: dict(RELIGION_REDDIT))
     classes: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
 
@@ -159,7 +158,7 @@ class Scenario:
             name: value if parameters[name].positive else float(np.mean(_leaves(value)))
             for name, value in self.values.items()
         }
-        return dataclasses.replace(self, values=values)
+        return replace(self, values=values)
 
 
 def _leaves(value: Any) -> list[float]:
@@ -182,12 +181,13 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
     ('default', True)
     """
-    if not os.path.exists(fit.spec.name) and fit.spec.name not in list_models():
+    spec = fit.spec
+    if not os.path.exists(spec.name) and spec.name not in list_models():
         raise InputError(
             "expected a fit of a shipped model",
-            found=fit.spec.name,
+            found=spec.name,
             valid=list_models(),
-            hint="give a fit of the same pairs without slopes" if fit.spec.covariates() else None,
+            hint="give a fit of the same pairs without slopes" if spec.covariates() else None,
         )
     checks.columns(fit.table, ("protected_word", "attribute"), "fit", "a fit of pairs of words")
     table = fit.table.astype({name: str for name in _LABELS if name in fit.table})
@@ -195,7 +195,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     sets: tuple[str, ...] = ()
     human = neutral = 0
     called: dict[str, str] = {}  # a set of stereotypes is called as its class
-    if fit.spec.results.group == "attribute_class":
+    if spec.results.group == "attribute_class":
         attributes = table.groupby("attribute_class", sort=False)["attribute"].nunique()
         sets = tuple(attributes.index)
     else:
@@ -210,8 +210,8 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
             called = dict(zip(near["attribute_class"], near["protected_class"], strict=True))
     values: dict[str, Any] = {}
     draws = fit.parameter_draws()
-    for name in _population_parameters(fit.spec):
-        dims = fit.spec.parameters[name].dims
+    for name in _population_parameters(spec):
+        dims = spec.parameters[name].dims
         labels = [
             [called.get(x, x) if dim == "attribute_class" else x for x in fit.design.coords[dim]]
             for dim in dims
@@ -222,11 +222,11 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         elif any(len(set(own)) < len(own) for own in labels):
             problem = "a scenario has one set of stereotypes for each class"
         if problem:
-            where = f"{fit.spec.name}, {name}"
+            where = f"{spec.name}, {name}"
             raise InputError(problem, where=where, hint="fit default, crossed, or shared")
         values[name] = _by_label(draws[name].mean(axis=0), labels)
     n, m = (tuple(map(int, numbers)) for numbers in (words, attributes))
-    return Scenario(fit.spec.name, n, m, human, neutral, values, tuple(words.index), sets)
+    return Scenario(spec.name, n, m, human, neutral, values, tuple(words.index), sets)
 
 
 _LABELS = ("protected_class", "attribute_class", "connection", "attribute_kind")

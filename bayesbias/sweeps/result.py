@@ -278,7 +278,27 @@ def collect_results(
             rows.append({**about, "status": "failed", "error": failed[cell.key]})
             continue
         record = json.loads((out / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
-        about |= {"status": "ok", **_facts(record)}
+        coverage, state = record["provenance"]["coverage"], record["diagnostics"]
+        # Words that a result rests on: no controls, no class that was left out.
+        protected, attributes = coverage["protected"], coverage["attributes"]
+        kept = [of for of in protected.values() if not of.get("left_out")]
+        left_out = [name for name, of in protected.items() if of.get("left_out")]
+        stereotypes = [of for name, of in attributes.items() if name not in CONTROLS]
+        about |= {
+            "status": "ok",
+            "n_pairs": record["n_pairs"],
+            "missing_words": len(coverage["missing"]),
+            "protected_listed": sum(of["listed"] for of in protected.values()),
+            "protected_found": sum(of["found"] for of in kept),
+            "stereotypes_listed": sum(of["listed"] for of in stereotypes),
+            "stereotypes_found": sum(of["found"] for of in stereotypes),
+            "classes_left_out": ", ".join(left_out) or None,
+            "method": record["provenance"]["sampler"]["method"],
+            **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
+            "trusted": state["ok"],
+            "problems": "; ".join(state["problems"]) or None,
+            "warnings": "; ".join(record["warnings"]) or None,
+        }
         rows += [{**row, **about} for row in record["rows"]]
     frame = frame_of(rows)
     with files.whole_file(out / "results.csv") as temporary:
@@ -287,28 +307,3 @@ def collect_results(
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
     return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out / "draws"))
-
-
-def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return counts of words and diagnostics of a cell.
-
-    Of words, those that a result rests on: no controls.
-    """
-    coverage, state = record["provenance"]["coverage"], record["diagnostics"]
-    protected = coverage["protected"]
-    left_out = [name for name, of in protected.items() if of.get("left_out")]
-    stereotypes = {name: of for name, of in coverage["attributes"].items() if name not in CONTROLS}
-    return {
-        "n_pairs": record["n_pairs"],
-        "missing_words": len(coverage["missing"]),
-        "protected_listed": sum(of["listed"] for of in protected.values()),
-        "protected_found": sum(of["found"] for of in protected.values() if not of.get("left_out")),
-        "stereotypes_listed": sum(of["listed"] for of in stereotypes.values()),
-        "stereotypes_found": sum(of["found"] for of in stereotypes.values()),
-        "classes_left_out": ", ".join(left_out) or None,
-        "method": record["provenance"]["sampler"]["method"],
-        **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
-        "trusted": state["ok"],
-        "problems": "; ".join(state["problems"]) or None,
-        "warnings": "; ".join(record["warnings"]) or None,
-    }

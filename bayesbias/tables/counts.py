@@ -3,11 +3,10 @@
 Counts come from a file, from the order of a file of vectors, or from wordfreq.
 """
 
-import dataclasses
 import os
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -331,4 +330,4 @@ def matched_controls(
         language=words.language,
         source=f"matched in frequency, by {counts.origin}",
     )
-    return dataclasses.replace(words, controls=controls, sha256=digest), account
+    return replace(words, controls=controls, sha256=digest), account

@@ -23,7 +23,7 @@ from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
 
 
 def distance_table(
-    embedding: Embedding | Any,
+    embedding: Any,
     wordlist: Source | WordList,
     *,
     controls: Any = None,
@@ -97,7 +97,7 @@ def distance_table(
         words = load_wordlist(wordlist, controls=controls)
     embedding = load_embedding(embedding, words=words.words)
     frame = pd.DataFrame(pairs(words))
-    every = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    every = pair_table.words_in(frame)
     known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = pair_table.found_by_class(frame, known, matched, set(embedding.composed))
@@ -105,7 +105,7 @@ def distance_table(
         frame, known, groups, f"embedding {embedding.name!r}"
     )
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
-    present = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    present = pair_table.words_in(frame)
     kept_as = {word: word for word in present}
     for group in embedding.same_vectors(present):
         kept_as |= dict.fromkeys(group, group[0])

@@ -5,7 +5,6 @@ everything, cancels.
 """
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core import InputError, some
-from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable, as_pair_columns
+from bayesbias.tables import pair_table
+from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
@@ -23,9 +23,7 @@ JOINED = ("original", "debiased", "change")
 
 
 def join_pairs(
-    original: PairTable | pd.DataFrame | str | os.PathLike[str],
-    debiased: PairTable | pd.DataFrame | str | os.PathLike[str],
-    name: str = "debiased",
+    original: Any, debiased: Any, name: str = "debiased"
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Join two tables of distances pair by pair.
 
@@ -94,8 +92,8 @@ def join_pairs(
         ("debiased", second, name, first, "the original"),
     ):
         account[f"only_in_{side}"] = lost = len(frame) - len(both)
-        known = _words(other)
-        words = [word for word in _words(frame) if word not in known]
+        known = pair_table.words_in(other)
+        words = [word for word in pair_table.words_in(frame) if word not in known]
         account[f"words_only_in_{side}"] = words
         if lost:
             notes.append(
@@ -109,10 +107,6 @@ def join_pairs(
     both["change"] = both["debiased"] - both["original"]
     both["connection"] = both["connection"].cat.remove_unused_categories()
     return both[[*COLUMNS[:-1], *JOINED, *own]], {**account, "columns": own, "notes": notes}
-
-
-def _words(frame: pd.DataFrame) -> dict[str, None]:
-    return dict.fromkeys(map(str, [*frame["protected_word"], *frame["attribute"]]))
 
 
 def common_pairs(
@@ -196,7 +190,7 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
             raise InputError("expected words in common, got none", where=names)
         own = [column for column in frame if column not in COLUMNS]
         coverage = replace(table.coverage, **accounts)
-        out.append(replace(table, frame=as_pair_columns(frame, own), coverage=coverage))
+        out.append(replace(table, frame=pair_table.as_pair_columns(frame, own), coverage=coverage))
     return out
 
 
@@ -248,7 +242,7 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
     frames, _ = common_pairs({name: join_pairs(kept[first], kept[name], name) for name in others})
     labels = frames[others[0]]
     own = [column for column in kept[first].frame if column not in COLUMNS]
-    there = {name: _words(table.frame) for name, table in tables.items()}
+    there = {name: pair_table.words_in(table.frame) for name, table in tables.items()}
     lacking = [word for table in tables.values() for word in table.coverage.missing]
     every = dict.fromkeys([*(word for words in there.values() for word in words), *lacking])
     missing = {name: [w for w in every if w not in words] for name, words in there.items()}

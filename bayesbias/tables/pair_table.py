@@ -202,6 +202,11 @@ def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list
     return out
 
 
+def words_in(frame: pd.DataFrame) -> dict[str, None]:
+    """Return the words of both sides of pairs, each once."""
+    return dict.fromkeys(map(str, [*frame["protected_word"], *frame["attribute"]]))
+
+
 def account_of(words: Collection[str], missing: list[str]) -> dict[str, Any]:
     """Return the account of the words of one class."""
     return {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
@@ -281,7 +286,7 @@ def thin_classes(
 def without_lost_classes(
     frame: pd.DataFrame,
     known: Mapping[str, bool],
-    groups: tuple[dict[str, Any], dict[str, Any]],
+    groups: Groups,
     source: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Leave out classes and controls of which no word was found.

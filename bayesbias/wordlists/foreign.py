@@ -15,12 +15,9 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesbias.core import InputError, checks, files, join_words, nearest, number_of, some
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 _FORMS = (
@@ -215,7 +212,7 @@ def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
     return [(role, name, held) for (role, name), held in sets.items()]
 
 
-def _sets_of_rows(frame: "pd.DataFrame", path: Path) -> _Sets:
+def _sets_of_rows(frame: Any, path: Path) -> _Sets:
     """Return the sets of a table with one row a word."""
     word, group, kind = (
         next((name for name in frame if name in known), "") for known in (_WORD, _SET, _KIND)
@@ -243,7 +240,7 @@ def _sets_of_rows(frame: "pd.DataFrame", path: Path) -> _Sets:
     return _grouped(out)
 
 
-def _sets_of_columns(frame: "pd.DataFrame", path: Path) -> _Named:
+def _sets_of_columns(frame: Any, path: Path) -> _Named:
     """Return the sets of a table with one column a set."""
     form, names = "a table with one column a set", list(frame)
     roles: list[tuple[str, str]] = []

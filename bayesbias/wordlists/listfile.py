@@ -3,11 +3,11 @@
 A check adds what is wrong to a list of problems and goes on, so that all are reported at once.
 """
 
-import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,7 @@ def check_wordlist(
             digest = None if isinstance(own, Mapping) else digest
         else:
             settled, digest = _controls(controls, "controls", problems)
-        known = dataclasses.replace(words, controls=settled).words
+        known = replace(words, controls=settled).words
         _check_known(words.published_spellings, known, f"{where}, published_spellings", problems)
     words, more = _settled_sets(words, problems)
     sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
@@ -207,11 +207,11 @@ def check_wordlist(
         problem = "expected two classes or more, or control words, got one class alone"
         problems.add(problem, words.origin, hint="add a class, or controls")
     if problems:
-        return problems, dataclasses.replace(words, controls=settled)
+        return problems, replace(words, controls=settled)
     kept, notes = _settled_controls(words, settled)
     digests = words.digests[:1] if digest is None else (words.digests[0], digest)
     joined = "".join(each for _, each in digests)
-    words = dataclasses.replace(
+    words = replace(
         words,
         controls=kept,
         notes=(*remarks, *more, *notes),
@@ -551,7 +551,7 @@ def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, list[s
         )
         if dropped
     ]
-    return dataclasses.replace(words, attribute_sets=kept), notes
+    return replace(words, attribute_sets=kept), notes
 
 
 def _controls(
@@ -632,7 +632,7 @@ def _settled_controls(
         if len({words.language, controls.language} - {NOT_STATED}) > 1:
             theirs = f"the controls {controls.name} in {controls.language!r}"
             notes.append(f"The word list is in language {words.language!r}, {theirs}.")
-        controls = dataclasses.replace(controls, human=human, neutral=neutral)
+        controls = replace(controls, human=human, neutral=neutral)
     if twofold := [word for word in words.protected_words if word in others]:
         named = some(f"{word!r} (also {others[word]})" for word in twofold)
         notes.append(f"The pair of a protected word with itself is left out: {named}.")

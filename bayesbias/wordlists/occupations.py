@@ -101,9 +101,10 @@ class Occupations:
         return f"<Occupations {self.name!r}: {listed}, {2 * n * m} sentences and {2 * n} controls>"
 
 
-def load_occupations(
-    source: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
-) -> Occupations:
+type Corpus = checks.FilePath | Mapping[str, Any] | Occupations
+
+
+def load_occupations(source: Corpus = "occupations") -> Occupations:
     """Load noun pairs, professions and a template.
 
     Parameters
@@ -175,7 +176,7 @@ def load_occupations(
 
 
 def occupation_sentences(
-    source: checks.FilePath | Mapping[str, Any] | Occupations = "occupations",
+    source: Corpus = "occupations",
     *,
     control: bool = False,
 ) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from bayesbias.embeddings.readers.common import (
 
 # "" as pandas and R write an index
 
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WORD = ("word", "words", "token", "term", "item", "lemma", "text", "input", "")
 _ASIDE = re.compile(
@@ -81,7 +79,7 @@ def word_and_dimensions(
     return [word, *(whole or rest)]
 
 
-def words_and_vectors(frame: "pd.DataFrame", where: object) -> tuple[list[Any], np.ndarray]:
+def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]:
     """Return the words and vectors of a data frame.
 
     Words are its index or a column; a column is a dimension, or holds whole vectors.
