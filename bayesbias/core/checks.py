@@ -403,6 +403,20 @@ def repeated[T](items: Iterable[T]) -> list[T]:
     return [item for item, number in Counter(items).items() if number > 1]
 
 
+def grouped[K, T](pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Return the values of each key, in order.
+
+    Examples
+    --------
+    >>> grouped([("x", 1), ("y", 2), ("x", 3)])
+    {'x': [1, 3], 'y': [2]}
+    """
+    out: dict[K, list[T]] = {}
+    for key, value in pairs:
+        out.setdefault(key, []).append(value)
+    return out
+
+
 def distinct[T](items: Collection[T], noun: str, where: object) -> tuple[T, ...]:
     """Return items of which none occurs twice.
 

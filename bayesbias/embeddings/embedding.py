@@ -156,9 +156,8 @@ class Embedding:
         [('Muslim', 'muslim')]
         """
         asked = checks.once(self.words if words is None else words)
-        groups: dict[int, list[str]] = {}
-        for word, first in zip(asked, first_with_vector(self.vectors_of(asked)), strict=True):
-            groups.setdefault(int(first), []).append(word)
+        first = first_with_vector(self.vectors_of(asked)).tolist()
+        groups = checks.grouped(zip(first, asked, strict=True))
         return [tuple(group) for group in groups.values() if len(group) > 1]
 
     @property

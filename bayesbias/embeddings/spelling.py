@@ -6,6 +6,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from bayesbias.core import checks
+
 CASES: tuple[Callable[[str], str], ...] = (
     str,
     str.lower,
@@ -45,9 +47,7 @@ def matched_spellings(asked: Iterable[str], known: Collection[str]) -> dict[str,
 
 def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
     """Say which asked words are one word of the source."""
-    asked_as: dict[str, list[str]] = {}
-    for word, spelling in matched.items():
-        asked_as.setdefault(spelling, []).append(word)
+    asked_as = checks.grouped((spelling, word) for word, spelling in matched.items())
     return [
         f"{' and '.join(map(repr, words))} are one word here ({spelling!r}) and share its vector"
         for spelling, words in asked_as.items()

@@ -410,11 +410,8 @@ def negative_controls(
 
 def _owners(words: WordList) -> dict[str, tuple[str, ...]]:
     """Return the classes that each word is a stereotype of: one, or more."""
-    owners: dict[str, tuple[str, ...]] = {}
-    for group in words.classes:
-        for attribute in group.attributes:
-            owners[attribute] = (*owners.get(attribute, ()), group.name)
-    return owners
+    pairs = ((word, group.name) for group in words.classes for word in group.attributes)
+    return {word: tuple(owners) for word, owners in checks.grouped(pairs).items()}
 
 
 def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:

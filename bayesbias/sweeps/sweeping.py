@@ -171,10 +171,11 @@ def _fit_cells(
     for group in groups:
         # Where words must be common, vectors whose cells are finished are read too.
         shared = plan.common_words and group.source == "embedding"
-        by_list: dict[Any, list[SweepCell]] = {}
-        for cell in group.cells:
-            if cell.key in wanted or (shared and not cell.error):
-                by_list.setdefault(cell.list_label, []).append(cell)
+        by_list = checks.grouped(
+            (cell.list_label, cell)
+            for cell in group.cells
+            if cell.key in wanted or (shared and not cell.error)
+        )
         if by_list:
             waiting += shared
             lists = [own[0].words for own in by_list.values()]

@@ -298,9 +298,9 @@ def matched_controls(
     mine, theirs = (np.array([logs[word] for word in each]) for each in (listed, choice))
     gaps = np.abs(np.repeat(mine, per)[:, None] - theirs)
     rows, columns = linear_sum_assignment(gaps)
-    pairs: dict[str, list[str]] = {word: [] for word in listed}
-    for row, column in zip(rows, columns, strict=True):
-        pairs[listed[row // per]].append(choice[column])
+    pairs = checks.grouped(
+        (listed[row // per], choice[column]) for row, column in zip(rows, columns, strict=True)
+    )
     chosen = {word for each in pairs.values() for word in each}
     kept = [word for word in candidates if word in chosen]
     lost = [word for word in words.attribute_words if word not in logs]

@@ -196,10 +196,8 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
 
 def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
     """Return the labels of one column within each label of another."""
-    out: dict[str, list[str]] = {}
-    for first, second in frame[[outer, inner]].drop_duplicates().itertuples(index=False):
-        out.setdefault(str(first), []).append(str(second))
-    return out
+    pairs = frame[[outer, inner]].drop_duplicates().itertuples(index=False)
+    return checks.grouped((str(first), str(second)) for first, second in pairs)
 
 
 def words_in(frame: pd.DataFrame) -> dict[str, None]:

@@ -206,9 +206,7 @@ def _sets_of_table(path: Path) -> _Named:
 
 def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
     """Return sets of (role, name, word), each set where its first word is."""
-    sets: dict[tuple[str, str], list[str]] = {}
-    for role, name, word in words:
-        sets.setdefault((role, name), []).append(word)
+    sets = checks.grouped(((role, name), word) for role, name, word in words)
     return [(role, name, held) for (role, name), held in sets.items()]
 
 

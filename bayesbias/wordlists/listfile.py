@@ -595,10 +595,7 @@ def _settled_controls(
     words: WordList, controls: Controls | None
 ) -> tuple[Controls | None, list[str]]:
     """Drop control words that are something else already, and note it."""
-    owners: dict[str, list[str]] = {}
-    for c in words.classes:
-        for word in c.attributes:
-            owners.setdefault(word, []).append(c.name)
+    owners = checks.grouped((word, c.name) for c in words.classes for word in c.attributes)
     several = [word for word, names in owners.items() if len(names) > 1]
     has_stereotypes = bool(owners)
     owners |= {word: [name] for name, listed in words.attribute_sets.items() for word in listed}
