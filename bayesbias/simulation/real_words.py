@@ -21,16 +21,8 @@ from bayesbias.embeddings.embedding import units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import DEFAULT_MODEL, list_models
-from bayesbias.simulation import coverage
-from bayesbias.simulation.grid import (
-    MOMENTS,
-    Grid,
-    Key,
-    contrast_values,
-    contrast_weights,
-    grid_of,
-    sampling_variance,
-)
+from bayesbias.simulation import coverage, grid as grids
+from bayesbias.simulation.grid import MOMENTS, Grid, Key
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
@@ -180,11 +172,11 @@ class Pool:
     @property
     def weights(self) -> dict[Key, np.ndarray]:
         """The contrasts of its tables as weights of blocks."""
-        return contrast_weights(self.grid, self.words, self.attributes)
+        return grids.contrast_weights(self.grid, self.words, self.attributes)
 
     def values(self) -> dict[Key, float]:
         """Return what each contrast is in the whole pool."""
-        return contrast_values(self.grid.means(), self.weights)
+        return grids.contrast_values(self.grid.means(), self.weights)
 
     def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw words and attributes of one table: their places in the grid, class by class.
@@ -213,7 +205,7 @@ class Pool:
 
         z = float(ndtri((1 + prob) / 2))
         return {
-            key: 2 * z * sampling_variance(self.grid, w, self.words, self.attributes) ** 0.5
+            key: 2 * z * grids.sampling_variance(self.grid, w, self.words, self.attributes) ** 0.5
             for key, w in self.weights.items()
         }
 
@@ -258,7 +250,7 @@ def drawn_pool(
     else:
         table = distance_table(vectors, pools, controls=controls)
     where = str(table.provenance.get("name", "pools"))
-    grid = grid_of(table.frame, where)
+    grid = grids.grid_of(table.frame, where)
     kinds = dict(zip(grid.lists, grid.kinds, strict=True))
     sizes, there = (
         dict(zip(names, numbers.tolist(), strict=True))
@@ -282,7 +274,7 @@ def drawn_pool(
                 hint, found = "draw fewer, or make the pool several times as large", available[name]
                 raise InputError(problem, where=where, found=found, hint=hint)
     kept = [name for name in grid.lists if of_list[name]]
-    grid = grid_of(table.frame[table.frame["attribute_class"].astype(str).isin(kept)], where)
+    grid = grids.grid_of(table.frame[table.frame["attribute_class"].astype(str).isin(kept)], where)
     drawn_words = np.array([of_class[name] for name in grid.classes])
     pool = Pool(grid, drawn_words, np.array([of_list[name] for name in grid.lists]))
     if not pool.weights:

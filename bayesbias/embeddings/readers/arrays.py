@@ -14,15 +14,8 @@ import numpy as np
 
 from bayesbias.core import InputError, some
 from bayesbias.core.files import guarded, opened, parse_json, read_bytes
-from bayesbias.embeddings.readers.common import (
-    Format,
-    Head,
-    Layout,
-    Reading,
-    Rows,
-    is_number,
-    starting_with,
-)
+from bayesbias.embeddings.readers import common
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
 from bayesbias.embeddings.readers.pickles import pickled
 from bayesbias.embeddings.readers.tables import rows_of_matrix
 
@@ -195,14 +188,14 @@ def _recognize_numbers(head: Head) -> Layout | None:
     for separator in ("\t", ",", " "):
         rows = [line.strip().split(separator.encode()) for line in lines]
         alike = len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
-        if alike and all(is_number(cell) for row in rows for cell in row):
+        if alike and all(common.is_number(cell) for row in rows for cell in row):
             known = head.vocab or _vocabulary_of(head.path)
             return Layout(separator=separator) if known else None
     return None
 
 
-NPY = Format("npy", (".npy",), starting_with(b"\x93NUMPY"), read_npy)
+NPY = Format("npy", (".npy",), common.starting_with(b"\x93NUMPY"), read_npy)
 NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
-HDF5 = Format("HDF5", (".h5", ".hdf5"), starting_with(b"\x89HDF"), read_hdf5)
+HDF5 = Format("HDF5", (".h5", ".hdf5"), common.starting_with(b"\x89HDF"), read_hdf5)
 SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
 NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)

@@ -12,15 +12,7 @@ import numpy as np
 
 from bayesbias.core import InputError, files
 from bayesbias.embeddings.readers import common
-from bayesbias.embeddings.readers.common import (
-    Format,
-    Head,
-    Layout,
-    Reading,
-    Rows,
-    gather,
-    starting_with,
-)
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
 
 # "" as pandas and R write an index
 
@@ -131,12 +123,14 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any, where: objec
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
-    return gather(reading, [(keys, lambda chosen: matrix[np.asarray(chosen)])], dtype, dim=shape[1])
+    return common.gather(
+        reading, [(keys, lambda chosen: matrix[np.asarray(chosen)])], dtype, dim=shape[1]
+    )
 
 
 def read_table(reading: Reading) -> Rows:
     """Read a table with a column of words, and columns of numbers or one of lists."""
-    return gather(reading, _blocks(reading), "<f8", "line")
+    return common.gather(reading, _blocks(reading), "<f8", "line")
 
 
 def _blocks(reading: Reading) -> Iterator[common.Block]:
@@ -241,7 +235,7 @@ def read_columnar(reading: Reading) -> Rows:
 COLUMNAR = Format(
     "Parquet or Arrow",
     (".parquet", ".feather", ".arrow"),
-    starting_with(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"),
+    common.starting_with(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"),
     read_columnar,
 )
 
