@@ -62,7 +62,7 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
 
 def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     """Fit several sets of vectors, or resamples of the contexts of one file, and pool them."""
-    sources: dict[str, Any] = {path: path for path in given["replicate"]}
+    sources = {path: path for path in given["replicate"]}
     apart = list(SINGLE)
     if given["contexts"]:
         apart += ["replicate", "center", "kind", "allow_pickle"]

@@ -66,7 +66,7 @@ def sample_size(fit: Path | None, **given: Any) -> None:
         got = "neither" if given["width"] is None else "both"
         raise InputError(f"expected --width or --reliability, got {got}")
     fitted, each = None if fit is None else bb.load_run(fit).result, "per class"
-    notes: list[str] = []
+    notes = []
     if given["reliability"] is not None:
         if fitted is None:
             problem, hint = "expected a fit of your own table, got none", "add --fit RUN"

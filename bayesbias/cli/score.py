@@ -47,8 +47,8 @@ def score(scores: str | None, **given: Any) -> None:
         table = bb.distance_table(vectors, words)
     else:
         table = shared.table_of(given)
-    results: list[Any] = []
-    left_out: dict[str, InputError] = {}
+    results = []
+    left_out = {}
     options = {name: given[name] for name in OPTIONS}
     for name in asked or SCORES:
         own = {"words": "evaluation"} if name == "mac" else {}
@@ -83,7 +83,7 @@ def _screen(
 
     from bayesbias.studies.common import listing, number_of
 
-    rows: list[dict[str, Any]] = []
+    rows = []
     notes: dict[str, list[str]] = {}
     for name, error in left_out.items():
         reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))

@@ -102,9 +102,9 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     problems, words = check_wordlist(file)
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
-    lines: list[str] = []
-    notes: list[str] = []
-    found: dict[str, Any] | None = None
+    lines = []
+    notes = []
+    found = None
     if words is not None and not problems:
         notes = [*words.notes, *words.thin]
         sizes = (

@@ -118,7 +118,7 @@ def read_csv(
     import pyarrow as pa
     from pyarrow import csv
 
-    texts: dict[str, Any] = {}
+    texts = {}
 
     def read(types: dict[str, Any], threads: bool = True) -> Any:
         with opened(path, unpack=True) as stream:

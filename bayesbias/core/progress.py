@@ -11,7 +11,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from bayesbias.core.formatting import literal
 
@@ -92,7 +91,7 @@ def _notebook_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callabl
     from IPython.display import display
 
     unit, name = (1e6, " MB") if of_bytes else (1, "")
-    handle: Any = None
+    handle = None
     last = 0.0
 
     def put(page: str, text: str) -> None:

@@ -458,7 +458,7 @@ def prepare(
     spelling = matched_spellings(wanted, held)
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = units(vectors.vectors)
-    notes: list[str] = []
+    notes = []
     present = []
     for group in listed:
         known = tuple(dict.fromkeys(spelling[word] for word in group if word in spelling))

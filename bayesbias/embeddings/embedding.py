@@ -350,7 +350,7 @@ def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
         problem = f"expected words without blanks, got {some(map(repr, bad))}"
         raise InputError(problem, where=path, hint="write phrases with underscores, or write .npz")
     with files.whole_file(path) as temporary, open(temporary, "wb") as raw:
-        out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
+        out = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
         out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())
         for word, row in zip(embedding.words, embedding.vectors, strict=True):
             if ending == ".bin":

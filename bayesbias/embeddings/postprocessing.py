@@ -78,7 +78,7 @@ def postprocess(
     held = np.asarray(source.vectors, dtype=np.float64)
     d = held.shape[1]
     mean, scale, top = held.mean(axis=0), np.ones(d), np.empty((d, 0))
-    facts: dict[str, object] = {
+    facts = {
         "method": method,
         "background_words": len(source),
         "background_sha256_vectors": source.provenance.get("sha256_vectors"),

@@ -134,7 +134,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     of = embedding.name if isinstance(embedding, Embedding) else ""
     if isinstance(embedding, str | os.PathLike):
         of = short_name(embedding)
-    facts: dict[str, Any] = {
+    facts = {
         "tokenizer": "Penn Treebank rules: punctuation and clitics are tokens, hyphens stay",
         "casing": "kept; another spelling where the embedding lacks the token",
         "pooling": "mean of the vectors of the tokens found",

@@ -108,7 +108,7 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
     >>> told["name"], told["account"]["missing"], told["account"]["matched"]
     ('CBoW', {'.': 1}, {'This': 'this'})
     """
-    out: dict[str, Any] = {
+    out = {
         "name": encoder.name,
         "options": getattr(encoder, "options", ""),
         "provenance": dict(getattr(encoder, "provenance", {})),
@@ -205,7 +205,7 @@ def function_encoder(
         raise InputError("expected a name beside a version, got none", where="name")
     checks.count(batch_size, "batch_size")
     own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
-    facts: dict[str, Any] = {"source": "a callable", "callable": own}
+    facts = {"source": "a callable", "callable": own}
     if hasattr(function, "__qualname__"):
         facts["callable"] = f"{function.__module__}.{function.__qualname__}"
     fingerprint = None

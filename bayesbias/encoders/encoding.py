@@ -88,7 +88,7 @@ def encode(
     own = getattr(encoder, "batch_size", BATCH_SIZE)
     size = len(unique) if own is None else int(batch_size or own)
     store = _cache_of(encoder, cache)
-    vectors: dict[str, np.ndarray] = {}
+    vectors = {}
     if store:
         try:
             vectors = store.read(unique)

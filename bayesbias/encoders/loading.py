@@ -102,7 +102,7 @@ def load_encoder(
         raise InputError(problem, where="encoder", found=text, valid=_VALID, hint=hint)
     target, _, query = target.partition("?")
     where, valid = f"encoder {text!r}", list(inspect.signature(make).parameters)
-    options: dict[str, Any] = {}
+    options = {}
     for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
         checks.choice(key, valid[1:], f"{where}, option")
         checks.text(value, f"{where}, {key}")

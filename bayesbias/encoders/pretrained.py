@@ -296,11 +296,11 @@ def _built(
     text, local, config, device = model
     limit, casing = vital["max_length"], vital["casing"]
     # Where a model's name says (un)cased and its tokenizer does the opposite.
-    casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
+    casings = re.findall(r"(un)?cased", Path(text).name.lower())
     if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
         said = f"{casings[-1]}cased by its name, but case is {casing} by its tokenizer"
         warn_user(f"model {text!r} is {said}: the tokenizer may not be its own")
-    origin: dict[str, Any] = {"commit": getattr(config, "_commit_hash", None)}
+    origin = {"commit": getattr(config, "_commit_hash", None)}
     if local:
         files = [*Path(text).rglob("*.safetensors"), *Path(text).rglob("*.bin")]
         weights = sorted(p for p in files if p.name.startswith(("model", "pytorch_model")))

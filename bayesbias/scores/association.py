@@ -431,7 +431,7 @@ def mac(
     pairs["weight"] = 1.0 / size
     mean_of = averages if by_class else pairs
     value = math.fsum(mean_of["distance"]) / len(mean_of)
-    compared: dict[str, float | None] = dict.fromkeys(("against", "difference", "t", "df"))
+    compared = dict.fromkeys(("against", "difference", "t", "df"))
     p_value = None
     if other is not None:
         against_value = math.fsum(mean_of["distance_against"]) / len(mean_of)

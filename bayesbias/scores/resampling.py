@@ -303,7 +303,7 @@ def percentile_interval(
         notes.append(
             f"the bootstrap interval is too narrow, because groups of {groups} words are small"
         )
-    ends: list[float | None] = [None, None]
+    ends = [None, None]
     if (lost := resamples - len(values)) > resamples / 20:
         notes.append(f"{lost} of {resamples} bootstrap draws have no value")
     else:

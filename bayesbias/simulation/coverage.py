@@ -373,7 +373,7 @@ def analyse_tables(
     checks.count(tables, "tables")
     batch = max(_BATCH, tables // _BATCHES)
     counts = {first: min(batch, tables - first) for first in range(0, tables, batch)}
-    done: dict[int, list[dict[str, Any]]] = {}
+    done = {}
     work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
     tasks = deque(Task(first, work, (first, count)) for first, count in counts.items())
     with ticking(label, tables, progress) as tick:

@@ -317,7 +317,7 @@ def _ask(
     from scipy import stats
 
     size, _, n, _, k = first.shape
-    out: dict[tuple[str, str], Floats] = {}
+    out = {}
 
     def t_test(method: tuple[str, str], score: Floats, error: Floats, df: int) -> None:
         alarm = np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error

@@ -192,9 +192,9 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     checks.columns(fit.table, ("protected_word", "attribute"), "fit", "a fit of pairs of words")
     table = fit.table.astype({name: str for name in _LABELS if name in fit.table})
     words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
-    sets: tuple[str, ...] = ()
+    sets = ()
     human = neutral = 0
-    called: dict[str, str] = {}  # a set of stereotypes is called as its class
+    called = {}  # a set of stereotypes is called as its class
     if spec.results.group == "attribute_class":
         attributes = table.groupby("attribute_class", sort=False)["attribute"].nunique()
         sets = tuple(attributes.index)
@@ -208,7 +208,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         human, neutral = (int(kinds.get(kind, 0)) for kind in CONTROLS)
         if "attribute_class" in table:
             called = dict(zip(near["attribute_class"], near["protected_class"], strict=True))
-    values: dict[str, Any] = {}
+    values = {}
     draws = fit.parameter_draws()
     for name in _population_parameters(spec):
         dims = spec.parameters[name].dims

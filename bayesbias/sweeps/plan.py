@@ -294,7 +294,7 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     def located(entry: str, names: Collection[str]) -> str:
         return entry if entry in names else str(plan.folder / os.path.expanduser(entry))
 
-    lists: dict[tuple[str | None, str | None], Any] = {}
+    lists = {}
     for wordlist, controls in itertools.product(plan.wordlists, plan.controls):
         words, known = located(wordlist, list_wordlists()), ("none", *list_controls())
         chosen = None if controls == "default" else located(controls, known)
@@ -311,10 +311,10 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     groups = []
     for (source, entry, location), digest in zip(sources, digests, strict=True):
         cells = []
-        of_source: dict[Any, Any] = lists if source == "embedding" else {(None, None): None}
+        of_source = lists if source == "embedding" else {(None, None): None}
         each = itertools.product(of_source.items(), models.items(), plan.seeds)
         for ((wordlist, controls), words), (model, spec), seed in each:
-            labels: dict[str, Any] = dict.fromkeys(LABELS) | {source: entry}
+            labels = dict.fromkeys(LABELS) | {source: entry}
             labels |= {"wordlist": wordlist, "controls": controls, "model": model, "seed": seed}
             inputs = [digest, *(getattr(of, "sha256", None) for of in (words, spec))]
             identity = [__version__, labels, inputs, settings]

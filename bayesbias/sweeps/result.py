@@ -271,7 +271,7 @@ def collect_results(
     cells: Sequence[SweepCell], out: Path, failed: Mapping[str, str], reused: int
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     for cell in cells:
         about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
         if cell.key in failed:

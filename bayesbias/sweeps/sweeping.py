@@ -193,7 +193,7 @@ def _fit_cells(
                 tick(1)
             continue
         shared, by_list = key
-        made: list[_Made] = []
+        made = []
         # What fails the whole file fails each of its tables.
         for table, own in zip(answer or [error] * len(by_list), by_list.values(), strict=True):
             if isinstance(table, str):
@@ -241,7 +241,7 @@ def fit_cell(
     result = fit(table, spec, seed=seed, pointwise=False, cores=1, progress=False, **sampling)
     prob, rope = settings["prob"], settings["rope"]
     unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
-    rows: list[dict[str, Any]] = []
+    rows = []
     drawn, overall = {}, {"level": "overall", "estimand": "population"}
     for estimand in ("population", "listed_words"):
         means = result.summary(prob, estimand=estimand).rename(columns={spec.results.group: "term"})

@@ -220,7 +220,7 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
         list's own controls.
     """
     if pool is None:
-        neutral: Sequence[str] = words.controls.neutral if words.controls else ()
+        neutral = words.controls.neutral if words.controls else ()
     elif isinstance(pool, list | tuple):
         neutral = checks.texts(list(pool), "pool")
     else:

@@ -63,7 +63,7 @@ def covariates_given(
 ) -> list[Given]:
     """Read covariates from files, frames, mappings or columns of the table."""
     own = [] if table is None else [str(c) for c in table.frame.columns if c not in COLUMNS]
-    out: list[Given] = []
+    out = []
     for each in covariates if isinstance(covariates, list | tuple) else [covariates]:
         if isinstance(each, Given):
             out.append(each)
@@ -269,7 +269,7 @@ def values_of(given: Given, words: Sequence[str]) -> dict[str, Value]:
     loose: dict[str, set[Value]] = {}
     for word, value in given.values.items():
         loose.setdefault(_loosely(word), set()).add(value)
-    out: dict[str, Value] = {}
+    out = {}
     for word in words:
         if word in given.values:
             out[word] = given.values[word]
@@ -387,8 +387,8 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
         If no two classes have stereotypes with the covariate.
     """
     frame = table.frame
-    notes: list[str] = []
-    said: list[str] = []  # of control words that lack a covariate
+    notes = []
+    said = []  # of control words that lack a covariate
     for name in names:
         if name not in frame.columns:
             continue  # what it lacks is said when the model is laid over it

@@ -241,7 +241,7 @@ def _sets_of_rows(frame: Any, path: Path) -> _Sets:
 def _sets_of_columns(frame: Any, path: Path) -> _Named:
     """Return the sets of a table with one column a set."""
     form, names = "a table with one column a set", list(frame)
-    roles: list[tuple[str, str]] = []
+    roles = []
     for name in names:
         if coded := _CODE.fullmatch(name.casefold()):
             roles.append(("target" if coded[1] else "attribute", name))
@@ -269,7 +269,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
         role: {} for role in ("target", "attribute", "set", "control")
     }
     every: list[Any] = []
-    again: list[Any] = []
+    again = []
     for role, name, words in sets:
         name = checks.line(name, f"{where}, name of a set")
         if not isinstance(words, list | tuple):
@@ -298,7 +298,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
     else:
         owned = {name: name for name in targets if name in attributes}
     shared = {name: by_role["attribute"][name] for name in attributes} | shared
-    classes: list[dict[str, Any]] = []
+    classes = []
     for target in targets:
         classes.append({"name": target, "protected": by_role["target"][target]})
         if target in owned:

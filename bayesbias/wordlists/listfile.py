@@ -352,7 +352,7 @@ def _listed(
         sets[str(name)] = _words(held, f"{here}, {name}", problems)
     known = {word for c in classes for word in (*c.protected, *c.attributes)}
     known |= {word for words in sets.values() for word in words}
-    covariates: dict[str, dict[str, float | str]] = {}
+    covariates = {}
     for name, values in tables["covariates"].items():
         here = f"{where}, covariates.{name}"
         with problems.kept():
@@ -492,7 +492,7 @@ def _classes(
         problem = f"expected one class or more, each a table [[class]], got {tables!r}"
         problems.add(problem, f"{where}, class")
         return ()
-    classes: list[WordClass] = []
+    classes = []
     for number, table in enumerate(listed, start=1):
         here, name = f"{where}, class number {number}", f"class number {number}"
         with problems.kept():

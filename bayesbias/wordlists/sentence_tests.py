@@ -169,7 +169,7 @@ def read_test(path: checks.FilePath) -> SentenceTest:
             raise InputError(problem, where=where, found=list(map(len, columns.values())))
         if len(columns) == 3:
             stated[name] = list(zip(*(columns[k] for k in (*keys[2:], "examples")), strict=True))
-    rows: list[list[Row]] = []
+    rows = []
     unstated = []
     for side, names in SIDES.items():
         known = [stated[name] for name in names if name in stated]
@@ -247,7 +247,7 @@ def assembled_test(
 
 def published_json(test: SentenceTest, parts: bool = False) -> str:
     """Return the text of a test in the published format."""
-    data: dict[str, dict[str, Any]] = {}
+    data = {}
     for name in SETS:
         rows = test.frame[test.frame["set"] == name]
         data[name] = {"category": test.categories[name], "examples": rows["sentence"].tolist()}
@@ -360,7 +360,7 @@ def sentence_test(
     if templates is not None and level != "unbleached":
         raise InputError(f"expected level='unbleached', got {level!r}", where="templates")
 
-    own: KindsOfWords = {}
+    own = {}
     if base is None:
         words = load_wordlist(source, controls="none")
         own = _own_kinds(source)
@@ -535,7 +535,7 @@ def _stated_kinds(kinds: Any) -> KindsOfWords:
 def read_kinds(table: Any, where: str) -> KindsOfWords:
     """Check a table of kinds and their words, with own forms."""
     known = seat_data("templates")["templates"]
-    out: KindsOfWords = {}
+    out = {}
     for kind, words in checks.table(table, where, "kinds, each with a list of words").items():
         checks.choice(kind, known, f"{where}, kind")
         for i, item in enumerate(checks.several(words, f"{where}, {kind}"), start=1):
