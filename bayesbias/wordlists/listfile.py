@@ -106,7 +106,7 @@ def load_wordlist(
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
         short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form
         of another program: a query of WEFE (or its object), a test of May et al. with ``targ1`` to
-        ``attr2``, a vocabulary of Manzini et al., one list of WEATHub (``weathub.parquet:de/WEAT7``),
+        ``attr2``, a vocabulary of Manzini et al., a list of WEATHub (``weathub.parquet:de/WEAT7``),
         PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
         table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
         ``neutral``), or with one column a set. The notes of the list say how it was understood.
