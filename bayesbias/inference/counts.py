@@ -26,18 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import carray, types
+from numba import carray
 
 from bayesbias.core.workers import one_thread_of_blas
+from bayesbias.inference import kernel
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
-from bayesbias.inference.kernel import (
-    _DOUBLES,
-    _callback,
-    compiled,
-    logs_of_coordinates,
-    packed,
-    prior_shape,
-)
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
 from bayesbias.inference.sampling import AT_MODE, LONG_RUN, nuts, parameter_dataset, thinned
 from bayesbias.models.design import Design
@@ -307,7 +300,12 @@ def _sampled(
         n = scales + effects + (rows if layout.own else 0)
         callbacks = (logp_of_counts, expand_counts)
         kept, stats = nuts(
-            n, callbacks, packed(arrays, _WHOLE), settings, cores, design.stream(settings["seed"])
+            n,
+            callbacks,
+            kernel.packed(arrays, _WHOLE),
+            settings,
+            cores,
+            design.stream(settings["seed"]),
         )
     values, start = {}, 0
     for name in (*layout.scales, *layout.terms):
@@ -338,7 +336,7 @@ def _sampled(
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
 
 
-@compiled
+@kernel.compiled
 def _density(
     words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
 ) -> float:
@@ -362,7 +360,7 @@ def _density(
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
-    value = logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
+    value = kernel.logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
         return -math.inf
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
@@ -427,35 +425,24 @@ def _density(
                 to_log[second_of[j]] += by_log * (1.0 - first)
     grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * turn)
     for k in range(n_scales):
-        shape, first = prior_shape(code[k], a[k], b[k], sd[k], theta[k])
+        shape, first = kernel.prior_shape(code[k], a[k], b[k], sd[k], theta[k])
         value += shape + theta[k]
         grad[k] = ((first + to_sd[k]) * sd[k] + to_log[k] + 1.0) * slope[k] + bend[k]
     return value
 
 
-@_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
+@kernel.callback(kernel.LOGP)
 def logp_of_counts(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is.
-
-    0, or 3 or 4 where one is not finite.
-    """
-    head = carray(data, (1,), np.int64)
-    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    """Give the sampler log density and gradient where it is."""
+    words, numbers = kernel.unpacked(data)
     grad = carray(grad_at, (n,))
     value = _density(words, numbers, carray(at_at, (n,)), grad, np.empty(0))
-    carray(value_at, (1,))[0] = value
-    if not math.isfinite(value):
-        return 4  # a divergence, as the sampler calls it
-    for t in range(n):
-        if not math.isfinite(grad[t]):
-            return 3
-    return 0
+    return kernel.told(value, grad, value_at)
 
 
-@_callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
+@kernel.callback(kernel.EXPAND)
 def expand_counts(n, expanded, at_at, out_at, data):
     """Write log scales and effects, the draw to be kept."""
-    head = carray(data, (1,), np.int64)
-    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    words, numbers = kernel.unpacked(data)
     _density(words, numbers, carray(at_at, (n,)), np.empty(n), carray(out_at, (n,)))
     return 0

@@ -315,17 +315,35 @@ def _coordinates_at(words: np.ndarray, numbers: np.ndarray, z: np.ndarray) -> np
 
 
 _DOUBLES = types.CPointer(types.float64)
+LOGP = types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
+EXPAND = types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr)
 
 
-def _callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+def callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that the sampler calls, of the type `LOGP` or `EXPAND`."""
     return lambda function: _kept(lambda cache: cfunc(signature, cache=cache)(function))
 
 
-@_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
-def logp_callback(n, at_at, grad_at, value_at, data):
-    """Write log density and gradient at a point; return 0, or 3 or 4 if one is not finite."""
+@compiled
+def unpacked(data):
+    """Return the block that `packed` made, seen as whole and as real numbers."""
     head = carray(data, (1,), np.int64)
-    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    return carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+
+
+@compiled
+def told(value, grad, value_at):
+    """Write the log density, and return 0, or 3 or 4 where its gradient or itself is not finite."""
+    carray(value_at, (1,))[0] = value
+    if not math.isfinite(value):
+        return 4  # a divergence, as the sampler calls it
+    return 0 if np.isfinite(grad).all() else 3
+
+
+@callback(LOGP)
+def logp_callback(n, at_at, grad_at, value_at, data):
+    """Give the sampler log density and gradient where it is."""
+    words, numbers = unpacked(data)
     log_m, root = words[1 + 2 * _LOG_M], words[1 + 2 * _ROOT]
     grad = carray(grad_at, (n,))
     theta, slope, bend, by_theta = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
@@ -333,25 +351,18 @@ def logp_callback(n, at_at, grad_at, value_at, data):
     value = logs_of_coordinates(u, numbers[log_m : log_m + n], theta, slope, bend)
     if math.isfinite(value):
         value += log_density(theta, words, numbers, by_theta)
-    carray(value_at, (1,))[0] = value
-    if not math.isfinite(value):
-        return 4  # a divergence, as the sampler calls it
     grad[:] = 0.0
     for k in range(n):
         by_u = by_theta[k] * slope[k] + bend[k]
         for r in range(n):
             grad[r] += numbers[root + k * n + r] * by_u
-    for t in range(n):
-        if not math.isfinite(grad[t]):
-            return 3
-    return 0
+    return told(value, grad, value_at)
 
 
-@_callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
+@callback(EXPAND)
 def expand_callback(n, expanded, at_at, out_at, data):
-    """Write the log scales of a point, which are the draw that is kept."""
-    head = carray(data, (1,), np.int64)
-    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    """Write the log scales, the draw to be kept."""
+    words, numbers = unpacked(data)
     log_m = words[1 + 2 * _LOG_M]
     slope, bend = np.empty(n), np.empty(n)
     u = _coordinates_at(words, numbers, carray(at_at, (n,)))

@@ -16,7 +16,6 @@ from bayesbias.studies.responses.sections import _in_words
 from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-QUICK = {"seed": 1, "progress": False}
 
 
 def shared(*parts: str) -> list[Path]:
@@ -24,6 +23,19 @@ def shared(*parts: str) -> list[Path]:
     if not files:
         pytest.skip("needs the folder shared beside the checkout")
     return files
+
+
+def fitted(table, **given):
+    """Fit a table of responses, a frame or files."""
+    if isinstance(table, Path | list):
+        table = bb.studies.load_responses(table)
+    elif isinstance(table, pd.DataFrame):
+        table = bb.responses_table(table)
+    return bb.studies.fit_responses(table, seed=1, progress=False, **given)
+
+
+def quick(table, **given):
+    return fitted(table, engine="quick", **given)
 
 
 def crossed(
@@ -98,18 +110,14 @@ def test_a_group_that_loses_more_answers_than_another_is_a_warning():
     frame = crossed()
     own, other = frame["group"].eq("a"), frame["outcome"].round(3).astype(str)
     lost = other.mask(own & (frame["item"] == "i0"), "I would not know")
-    found = bb.studies.fit_responses(
-        bb.responses_table(frame.assign(outcome=lost)), engine="quick", **QUICK
-    )
+    found = quick(frame.assign(outcome=lost))
     said = bb.interpret(found)
     assert any("a 12 of 36, b 0 of 36" in text and "Recode" in text for text in said.warnings)
     assert any("'I would not know'" in text for text in said.notes)
-    alone = bb.responses_table(frame.assign(outcome=other.mask(own, "I would not know")))
-    assert any("a 36 of 36" in w for w in bb.interpret(bb.studies.fit_responses(alone)).warnings)
+    alone = frame.assign(outcome=other.mask(own, "I would not know"))
+    assert any("a 36 of 36" in w for w in bb.interpret(fitted(alone)).warnings)
     both = other.mask(frame["item"] == "i0", "")
-    found = bb.studies.fit_responses(
-        bb.responses_table(frame.assign(outcome=both)), engine="quick", **QUICK
-    )
+    found = quick(frame.assign(outcome=both))
     assert not any("Recode" in text for text in bb.interpret(found).warnings)
 
 
@@ -231,7 +239,7 @@ def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
 def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
-    found = bb.studies.fit_responses(bb.studies.load_responses(path))
+    found = fitted(path)
     assert found.fit is None
     assert "group=NAME,item=NAME,template=NAME. Other columns: ethnicity." in found.notes[-1]
 
@@ -250,7 +258,7 @@ def notes_of(path, frame=None, **columns):
     if frame is not None:
         frame.to_csv(path, index=False)
     table = bb.studies.load_responses(path, columns=columns)
-    return bb.studies.fit_responses(table, engine="quick", **QUICK).notes
+    return quick(table).notes
 
 
 def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
@@ -286,8 +294,24 @@ def test_one_answer_an_item_does_not_tell_items_apart(tmp_path):
     notes = notes_of(path, long_table(), group="pronoun", item="job", repeat="sentence")
     assert any("one difference each" in n for n in notes)
     frame = crossed(words=1)
-    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    found = quick(frame)
     assert not any("one difference" in n for n in found.notes)
+
+
+def test_prompts_with_the_pronoun_in_them_do_not_prevent_pairs():
+    frame = long_table(1).rename(columns={"sentence": "template"})
+    table = bb.responses_table(frame, group="pronoun", item="job")
+    assert table.pairing == ["model", "item"]
+    plain = bb.responses_table(frame.drop(columns="template"), group="pronoun", item="job")
+    expected, _ = differences(plain)
+    pd.testing.assert_frame_equal(differences(table)[0], expected)
+    notes = quick(table).notes
+    assert any("no prompts in common" in n and "same item are paired" in n for n in notes)
+    frames = long_table().rename(columns={"sentence": "template"})
+    for columns in ({"item": "job"}, {}):  # nothing tells which sentence belongs to which
+        table = bb.responses_table(frames, group="pronoun", **columns)
+        assert table.pairing is None
+        assert any("no prompts in common" in n and "{word}" in n for n in quick(table).notes)
 
 
 def test_an_end_too_close_to_zero_asks_for_more_draws():
@@ -300,7 +324,7 @@ def test_an_end_too_close_to_zero_asks_for_more_draws():
 
 def test_the_methods_of_paired_answers_count_differences():
     table = bb.responses_table(long_table(1), group="pronoun", item="job")
-    paragraph = bb.methods_paragraph(bb.studies.fit_responses(table, engine="quick", **QUICK))
+    paragraph = bb.methods_paragraph(quick(table))
     assert "10 differences between answers to the same question, from 20 answers about" in paragraph
 
 
@@ -343,12 +367,12 @@ def test_texts_are_items_where_nothing_else_tells_answers_apart(tmp_path):
     texts = frame["word"] + frame["template"] + frame["item"]
     frame = frame.assign(sentence=texts)[["sentence", "group", "outcome"]]
     frame.to_csv(path, index=False)
-    found = bb.studies.fit_responses(bb.studies.load_responses(path), engine="quick", **QUICK)
+    found = quick(path)
     assert found.responses.frame["item"].nunique() == len(frame)
     assert list(found.estimands.values()) == ["new items", "these items"]
     assert any("sentence" in note for note in bb.interpret(found).notes)
     frame[["group", "outcome"]].to_csv(path, index=False)
-    found = bb.studies.fit_responses(bb.studies.load_responses(path), **QUICK)
+    found = fitted(path)
     assert found.fit is None
     for column in ("word", "template", "item"):
         assert column in found.notes[-1]
@@ -395,7 +419,7 @@ def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
     pd.DataFrame(rows).to_csv(table, index=False)
     a, b = (bb.studies.load_responses(file) for file in (path, table))
     np.testing.assert_allclose(a.frame["outcome"], b.frame["outcome"])
-    found = bb.studies.fit_responses(b, **QUICK).published.set_index(["score", "name"])
+    found = fitted(b).published.set_index(["score", "name"])
     diff = np.array([row["logp_more"] - row["logp_less"] for row in rows])
     assert found.loc[("share of stereotyped choices", "all"), "mean_score"] == pytest.approx(
         (diff > 0).mean()
@@ -473,10 +497,10 @@ def test_answers_of_a_chat_model(tmp_path):
         "I'm sorry, I can't help.",
     ]
     table = bb.studies.load_responses(choices(tmp_path, lists))
-    assert table.groups == ["negative", "positive"]
+    assert table.groups == ["stereotyped", "opposite"]
     assert table.coverage["dropped"] == {"missing": 2, "refusals": 1, "unparseable": 1}
     assert table.outcome == "old"
-    found = bb.studies.fit_responses(table, draws=100, tune=200, chains=2, **QUICK)
+    found = fitted(table, draws=100, tune=200, chains=2)
     text = bb.output.to_text(found)
     assert "probability of old" in text
     assert any(line.startswith("for ") for line in text.splitlines())
@@ -489,7 +513,7 @@ def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
     table = bb.studies.load_responses(
         choices(tmp_path, ["joy - young\nlove - young\nhurt - old\nevil - old"] * 5)
     )
-    found = bb.studies.fit_responses(table, draws=200, tune=200, chains=2, **QUICK)
+    found = fitted(table, draws=200, tune=200, chains=2)
     assert np.isnan(found.published["t"]).all()
     assert any("undefined" in note for note in found.notes)
 
@@ -512,11 +536,22 @@ def test_each_stereotype_says_what_an_answer_of_1_is():
     said = bb.interpret(result)
     assert sum("is 1 if" in note for note in said.notes) == 1
     assert sum("is 1 if" in text for text in said.details) == 3
+    assert table.outcome == "the second names"
+
+
+def test_the_note_counts_all_words_of_a_stereotype_with_their_synonyms():
+    table = bb.studies.load_responses(shared("choices/gpt4o/gpt4o_science_*.csv"))
+    words = table.frame.groupby("group")["word"].nunique()
+    assert words.sum() == 27  # literature is its own synonym
+    (note,) = table.notes
+    assert f"Stereotyped words: philosophy, humanities, arts and {words['stereotyped'] - 3}" in note
+    assert f"Opposite words: biology, physics, chemistry and {words['opposite'] - 3} more" in note
 
 
 def test_winogender_as_published():
     table = bb.studies.load_responses(shared("logprob/winogender_masked_lm_scores.csv"))
-    found = bb.studies.fit_responses(table, **QUICK)
+    found = fitted(table)
+    assert "log probability" in bb.output.to_text(found)
     rows = found.published[found.published["name"] == "female - male"].set_index("score")
     assert rows.loc["paired t over pairs", ["n", "t"]].tolist() == pytest.approx(
         [240, 9.9], abs=0.05
@@ -530,7 +565,7 @@ def test_winogender_as_published():
 
 @pytest.mark.parametrize("case", ["13*/eec.csv", "14*/crows.csv", "14*/samples_crows_pairs.jsonl"])
 def test_public_cases_are_answered_in_the_names_of_their_groups(case):
-    found = bb.studies.fit_responses(bb.studies.load_responses(shared(f"cases/{case}")), **QUICK)
+    found = fitted(shared(f"cases/{case}"))
     names = set(found.published["name"])
     assert names & {"black - white", "more stereotyped - less stereotyped"}
     assert "No fit" in str(bb.interpret(found))
@@ -541,7 +576,7 @@ def test_public_cases_are_answered_in_the_names_of_their_groups(case):
 
 def test_numbers_are_fitted_exactly_and_contrasted():
     table = bb.responses_table(crossed(("a", "b", "c"), difference=0.8, seed=3))
-    found = bb.studies.fit_responses(table, **QUICK)
+    found = fitted(table)
     assert found.kind == "number"
     assert found.fit.provenance["sampler"]["method"] == "collapsed"
     frame = found.contrasts(estimand="listed_words", level="overall").set_index("contrast")
@@ -558,8 +593,7 @@ def test_numbers_are_fitted_exactly_and_contrasted():
 
 
 def test_of_many_groups_the_largest_decided_differences_are_named():
-    table = bb.responses_table(crossed(("a", "b", "c", "d"), difference=0.8, seed=3))
-    found = bb.studies.fit_responses(table, **QUICK)
+    found = fitted(crossed(("a", "b", "c", "d"), difference=0.8, seed=3))
     said = bb.interpret(found)
     rows = found.contrasts(estimand="population", level="overall").set_index("contrast")
     pairs = rows[~rows.index.str.contains("others")]
@@ -575,7 +609,7 @@ def test_of_many_groups_the_largest_decided_differences_are_named():
 
 def test_models_are_compared_on_the_same_items():
     frame = crossed(models=("m", "n"), words=6, spread=0.5, seed=5)
-    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    found = fitted(frame)
     rows = found.contrasts(estimand="population", level="overall").set_index("model")
     assert list(rows.index) == ["m", "n", "m - n"]
     assert rows.loc["m - n", "sd"] < 0.7 * np.hypot(rows.loc["m", "sd"], rows.loc["n", "sd"])
@@ -587,7 +621,7 @@ def test_models_are_compared_on_the_same_items():
 
 def test_models_without_groups_are_compared_by_name():
     frame = crossed(models=("m", "n"), groups=("a",), words=6).drop(columns="group")
-    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    found = fitted(frame)
     rows = found.contrasts(estimand="population", level="overall")
     assert rows["contrast"].tolist() == ["m - n"]
     assert "m - n: difference" in bb.output.to_text(found)
@@ -600,7 +634,7 @@ def test_choices_give_probabilities_and_log_odds():
     frame = crossed(words=5, templates=3, items=1, spread=0.8, seed=2)
     frame = frame.loc[frame.index.repeat(10)].reset_index(drop=True)
     frame["outcome"] = (rng.random(len(frame)) < 1 / (1 + np.exp(-frame["outcome"]))).astype(int)
-    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    found = fitted(frame)
     assert found.kind == "choice"
     state = found.fit.diagnostics()
     assert state["divergences"] == 0
@@ -630,7 +664,7 @@ def test_a_second_model_leaves_the_contrast_of_the_first_as_it_was():
     p = np.where(frame["group"] == "a", 0.75, 0.45)
     frame["outcome"] = (rng.random(len(frame)) < p).astype(int)
     alone, both = (
-        bb.studies.fit_responses(bb.responses_table(own), **QUICK)
+        fitted(own)
         .contrasts(estimand="population", level="overall")
         .query("scale == 'probability'")
         .iloc[0]
@@ -645,7 +679,7 @@ def test_independent_answers_follow_their_equation():
     rng = np.random.default_rng(0)
     frame = crossed(words=8, templates=4, items=4, spread=0.0)
     frame["outcome"] += rng.normal(0, 1, len(frame))
-    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    found = fitted(frame)
     fit = found.fit
     draws, table = fit.parameter_draws(), fit.table
     weights = pd.Series(np.where(table["group"] == "a", 1, -1) / 128)
@@ -665,7 +699,7 @@ def test_independent_answers_follow_their_equation():
 
 def test_estimands_name_only_what_the_table_has():
     frame = crossed().drop(columns=["template", "item"])
-    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    found = quick(frame)
     assert list(found.estimands) == ["population", "listed_words"]
     assert set(found.contrasts()["estimand"]) == {"population", "listed_words"}
     text = bb.output.to_text(found)
@@ -683,21 +717,21 @@ def test_by_item_estimands_that_hold_the_same_are_one():
         group=["more", "less"] * (len(frame) // 2), item=frame["item"].sort_values().to_list()
     )
     frame["outcome"] = rng.normal(0, 1, len(frame))
-    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    found = quick(frame)
     assert found.kind == "paired"
     rows = found.contrasts()
     assert set(rows.query("level == 'item'")["estimand"]) == {"population"}
     assert set(rows.query("level == 'overall'")["estimand"]) >= {"population", "listed_words"}
     items = found.items()
     np.testing.assert_allclose(items["mean"], rows.query("level == 'item'")["mean"])
-    words = bb.studies.fit_responses(bb.responses_table(crossed()), engine="quick", **QUICK)
+    words = quick(crossed())
     assert set(words.contrasts(level="item")["estimand"]) == set(words.estimands)
 
 
 def test_limits_of_responses():
     frame = crossed(difference=1.0, seed=4)
     frame.loc[0, "outcome"] = np.nan
-    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    found = quick(frame)
     limits = "converged, coverage>0.9, coverage>0.9999, a - b>-5, a - b (listed_words)>5"
     checks = bb.studies.check_requirements(found, limits)
     assert [check.met for check in checks] == [True, True, False, True, False]
@@ -706,15 +740,15 @@ def test_limits_of_responses():
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     frame = crossed(seed=4)
     table = bb.responses_table(frame)
-    found = bb.studies.fit_responses(table, engine="quick", **QUICK)
+    found = quick(table)
     assert found.rope == pytest.approx(0.1 * frame["outcome"].std(ddof=0), rel=0.05)
     assert f"ROPE ±{found.rope:g}" in bb.output.to_text(found)
     assert set(found.contrasts(level="overall")["rope"]) == {found.rope}
     assert f"±{found.rope:g}" in bb.methods_paragraph(found)
-    wide = bb.studies.fit_responses(table, rope=100, engine="quick", **QUICK)
+    wide = quick(table, rope=100)
     assert set(wide.contrasts()["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
-    found = bb.studies.fit_responses(choices, draws=100, tune=200, chains=2, **QUICK)
+    found = fitted(choices, draws=100, tune=200, chains=2)
     assert found.fit.provenance["sampler"]["method"] == "counts"
     ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
@@ -729,7 +763,7 @@ def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
     y = length + np.tile([0.5, 0.0], 40) + rng.normal(0, 0.5, 80)
     items = [f"i{k // 2}" for k in range(80)]
     table = bb.responses_table({"group": ["a", "b"] * 40, "item": items, "outcome": y})
-    found = bb.studies.fit_responses(table, engine="quick", **QUICK)
+    found = quick(table)
     assert found.rope == pytest.approx(0.1 * np.std(y[::2] - y[1::2]), rel=0.05)
     ax = bb.plots.plot_response_items(found)
     assert len(ax.get_yticklabels()) == 30
@@ -745,9 +779,7 @@ def test_predictions_of_the_sentences_are_recognized():
 
 
 def test_outputs(tmp_path):
-    found = bb.studies.fit_responses(
-        bb.responses_table(crossed(seed=7)), draws=300, tune=300, chains=2, **QUICK
-    )
+    found = fitted(crossed(seed=7), draws=300, tune=300, chains=2)
     bb.save_run(found, tmp_path / "run")
     again = bb.load_run(tmp_path / "run").result
     pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
@@ -776,7 +808,7 @@ def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_p
         **{f"logp_{s}": rng.normal(-40, 1, 42) for s in ("more", "less")},
     )
     pd.concat([frame.assign(model=m) for m in ("one", "two")]).to_csv(path, index=False)
-    found = bb.studies.fit_responses(bb.studies.load_responses(path), engine="quick", **QUICK)
+    found = quick(path)
     text = bb.output.to_text(found)
     assert "more stereotyped - less stereotyped: difference" in text
     assert max(map(len, text.splitlines())) <= 80

@@ -30,15 +30,8 @@ from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labeled_draws
 from bayesbias.inference.linear import Quantities
 from bayesbias.inference.view import PROB
-from bayesbias.studies.responses.table import (
-    LABELS,
-    Responses,
-    cells,
-    differences,
-    group_contrasts,
-    published_notes,
-    published_scores,
-)
+from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -96,7 +89,7 @@ class ResponsesResult(sections.Result):
         """The estimands that apply to this table, and what each holds for."""
         table = self._fitted().table
         kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
-        own = table.groupby("group", observed=True)["word"].nunique() if "group" in table else None
+        own = table.groupby("group")["word"].nunique() if "group" in table else None
         if "words" in kinds and own is not None and own.max() < 2:
             kinds.remove("words")  # one a group tells nothing about others
         if not kinds:
@@ -276,20 +269,18 @@ class ResponsesResult(sections.Result):
     def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
         """Return model, contrast and the weights of groups under models, of all contrasts."""
         groups, models = self.responses.groups, self.responses.models
-        alone = group_contrasts(groups) or [(groups[0], (groups[0],), ())]
-
-        def weights(model: str, *sides: tuple[str, ...], sign: float = 1.0) -> dict[str, float]:
-            signed = zip(sides, (sign, -sign), strict=True)
-            return {f"{g} | {model}": by / len(side) for side, by in signed for g in side}
-
-        within = [(model, name, weights(model, a, b)) for model in models for name, a, b in alone]
-        between = [
-            (f"{m} - {n}", name, weights(m, a, b) | weights(n, a, b, sign=-1.0))
-            for (m, n), (name, a, b) in itertools.product(itertools.combinations(models, 2), alone)
-        ]
+        contrasts = tables.group_contrasts(groups) or [(groups[0], (groups[0],), ())]
+        found = []
+        for own in [*zip(models, strict=True), *itertools.combinations(models, 2)]:
+            for name, a, b in contrasts:
+                sides = dict.fromkeys(a, 1 / len(a)) | {group: -1 / len(b) for group in b}
+                weights = {f"{group} | {own[0]}": by for group, by in sides.items()}
+                if len(own) > 1:
+                    weights |= {f"{group} | {own[1]}": -by for group, by in sides.items()}
+                found.append((" - ".join(own), name, weights))
         if len(groups) < 2:
-            return [("", models_compared, own) for models_compared, _, own in between]
-        return [*within, *between]
+            return [("", compared, weights) for compared, _, weights in found[len(models) :]]
+        return found
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
@@ -327,20 +318,16 @@ class ResponsesResult(sections.Result):
     def _weights(self, keys: list[Key]) -> tuple[dict[str, Any], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
         at, pairs = {key: place for place, key in enumerate(keys)}, self._pairs()
-        found = [
-            (
-                (model, contrast, level, name),
-                {at.get((level, name, arm), -1): w for arm, w in arms.items()},
-            )
-            for level, name in dict.fromkeys(key[:2] for key in keys)
-            for model, contrast, arms in pairs
-        ]
-        found = [(label, arms) for label, arms in found if -1 not in arms]
-        weights = np.zeros((len(found), len(keys)))
-        for row, (_, arms) in zip(weights, found, strict=True):
-            row[list(arms)] = list(arms.values())
-        names = ("model", "contrast", "level", "name")
-        return {name: [label[k] for label, _ in found] for k, name in enumerate(names)}, weights
+        labels, rows = [], []
+        for level, name in dict.fromkeys(key[:2] for key in keys):
+            for model, contrast, arms in pairs:
+                places = [at.get((level, name, arm), -1) for arm in arms]
+                if -1 not in places:
+                    labels.append((model, contrast, level, name))
+                    rows.append(np.zeros(len(keys)))
+                    rows[-1][places] = list(arms.values())
+        frame = pd.DataFrame(labels, columns=["model", "contrast", "level", "name"])
+        return frame.to_dict("list"), np.reshape(rows, (-1, len(keys)))
 
     def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray]:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
@@ -425,15 +412,15 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    notes = [*table.notes, *_told_apart(table)]
+    notes = [*table.notes, *_told_apart(table, kind)]
     if kind == "paired":
-        frame, lacking = differences(table)
+        frame, lacking = tables.differences(table)
         if lacking:
             notes.append(f"{lacking} questions lack the answer of a group and are left out.")
     else:
-        frame = cells(table)
-    found = published_scores(table, kind, frame)
-    notes += published_notes(found)
+        frame = tables.cells(table)
+    found = tables.published_scores(table, kind, frame)
+    notes += tables.published_notes(found)
     if rope is None:
         own = frame["outcome"]
         if kind == "paired":
@@ -497,23 +484,33 @@ def _unused(table: Responses) -> str:
     return f" Other columns: {some(table.unused)}." if table.unused else ""
 
 
-def _told_apart(table: Responses) -> list[str]:
-    """Say where a column that is not used may tell questions apart, or pair answers."""
+def _told_apart(table: Responses, kind: str) -> list[str]:
+    """Say where groups share no texts, or a column that is not used may tell questions apart."""
     frame = table.frame
     given = [name for name in _NOUNS if frame[name].ne("").any()]
-    if not table.unused or not given or len(table.groups) < 2:
+    if not given or len(table.groups) < 2:
         return []
-    notes = []
-    shared = [frame[frame[name].ne("")].groupby(name)["group"].nunique().max() for name in given]
-    if max(shared) < 2:
-        notes.append(
-            f"Groups have no {join_words([_NOUNS[name] for name in given], 'or')} in common. If a "
-            "column tells which answers belong together, name it: --columns "
+    apart = [name for name in given if not table.shares(name)]
+    notes, hints = [], []
+    paired = table.pairing if kind == "paired" else None
+    if paired and "template" in apart:
+        hints.append(f"Answers to the same {join_words(paired[1:])} are paired.")
+    elif {"template", "item"} & {*apart}:
+        hints.append(
+            "If they differ only by the word for the group, write one text for all groups, such as "
+            "'{word} is a doctor'. Then groups are compared on the same text."
+        )
+    if table.unused and apart == given:
+        hints.append(
+            "If a column tells which answers belong together, name it: --columns "
             f"item=NAME.{_unused(table)}"
         )
+    if hints:
+        nouns = join_words([_NOUNS[name] for name in apart], "or")
+        notes.append(" ".join([f"Groups have no {nouns} in common.", *hints]))
     missing = [name for name in ("template", "item", "word") if name not in given]
-    if missing and (rows := table.coverage["repeats"]):
-        labels = [name for name in LABELS if frame[name].nunique() > 1]
+    if table.unused and missing and (rows := table.coverage["repeats"]):
+        labels = [name for name in tables.LABELS if frame[name].nunique() > 1]
         notes.append(
             f"{rows:,} rows of the same {join_words(labels)} count as repeats. If a column tells "
             f"them apart, name it: --columns {missing[0]}=NAME.{_unused(table)}"

@@ -5,22 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.formatting import join_words, some
+from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
-from bayesbias.studies.common import (
-    BELOW,
-    HPDI,
-    IN_ROPE,
-    MEAN,
-    about_fit,
-    header_of,
-    interval,
-    not_converged,
-    number_of,
-    p_text,
-    several_differences,
-)
+from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
@@ -73,7 +61,7 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     ]
     size = f"{len(frame):,} of {table.coverage['rows_read']:,} answers: {', '.join(counts)}"
     subject = " and ".join(model for model in table.models if model) or "responses"
-    return header_of(result.fit, subject, size, "published scores")
+    return common.header_of(result.fit, subject, size, "published scores")
 
 
 def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
@@ -123,7 +111,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "result",
                 title,
                 lambda: first,
-                (*labels, MEAN, HPDI, BELOW, IN_ROPE),
+                (*labels, *common.CONTRAST_COLUMNS),
                 note="--detail has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
@@ -134,7 +122,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by item and by template",
                 partial(result.contrasts, view.prob),
-                (*shown, MEAN, HPDI, BELOW, IN_ROPE),
+                (*shown, *common.CONTRAST_COLUMNS),
                 figure=lambda: bb.plots.plot_response_templates(result, prob=view.prob),
                 show_on=DETAIL,
             ),
@@ -142,7 +130,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "groups",
                 f"{'Differences' if result.kind == 'paired' else 'Each group'} by {result.breakdown}",
                 partial(result.items, view.prob),
-                ("name", "group", "model", MEAN, HPDI),
+                ("name", "group", "model", common.MEAN, common.HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),
                 show_on="detail page files" if shared else "folder",
             ),
@@ -166,7 +154,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "contrast",
                 Column("answers", "answers", "count"),
                 Column("mean", "independent", "count"),
-                HPDI,
+                common.HPDI,
             ),
         ),
         Section(
@@ -216,7 +204,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         why = result.notes[-1]
         notes.remove(why)
         return Interpretation(subject, f"No fit. {why}", warnings, notes, lambda: of_data[1:])
-    if unsure := not_converged(subject, result.fit, notes):
+    if unsure := common.not_converged(subject, result.fit, notes):
         return unsure
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
@@ -235,13 +223,15 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         said = [_largest(named, f"differences between {what}", new)]
     else:
         said = [f"{_in_words(names, rows, new)}." for names, rows in named]
-    notes += several_differences(pairs["contrast"].nunique(), f"pairs of {what} are compared")
+    notes += common.several_differences(
+        pairs["contrast"].nunique(), f"pairs of {what} are compared"
+    )
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
     if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":
         warnings.append(
-            f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "
-            f"For {new} the difference is inconclusive."
+            f"{first['name']}: the published test ({common.p_text(first['p_value'])}) treats its "
+            f"{first['n']:,.0f} rows as independent. For {new} the difference is inconclusive."
         )
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
@@ -264,7 +254,7 @@ def _largest(named: list[tuple[list[str], pd.DataFrame]], what: str, new: str) -
     decided = rows[rows["verdict"].str.startswith(("below", "above"))]
     largest = decided.sort_values("mean", key=abs, ascending=False)[:MOST_SAID]
     said = f"{len(decided)} of {len(rows)} {what} exclude 0 for {new}."
-    each = (f"{name} {row['mean']:+.3f} {interval(row)}" for name, row in largest.iterrows())
+    each = (f"{name} {row['mean']:+.3f} {common.interval(row)}" for name, row in largest.iterrows())
     return f"{said} Largest: {join_words(each)}." if len(largest) else said
 
 
@@ -301,7 +291,7 @@ def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
     if where != "inconclusive":
         far = "but perhaps by less" if unsure else "by more"
         return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
-    said = f"{model}{names[-1]}: inconclusive for {new} ({interval(row)})"
+    said = f"{model}{names[-1]}: inconclusive for {new} ({common.interval(row)})"
     if unsure:
         said = f"{said}: an end is too close to 0 or the ROPE for so few draws. Raise --draws"
     if rows["verdict"].get("listed_words", where).startswith(("below", "above")):
@@ -317,7 +307,7 @@ def about(result: ResponsesResult) -> dict[str, Any]:
     }
     if result.fit is None:
         return {**out, "contrasts": [], "variance": [], "diagnostics": None}
-    made = about_fit(result.fit)
+    made = common.about_fit(result.fit)
     return {
         **out,
         "rope": result.rope,

@@ -7,7 +7,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import os
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ USUAL = {
 """Names that our columns usually have; the first that is there is taken."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FLAT = 1e-12
-QUESTION = ["model", "item", "template"]
+ASKED = ["item", "template", "word"]  # what tells one question from another
 _YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
 _AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # as in '"Yes."'
 _FIRST_WORD = re.compile(r"(yes|no)\s*(?:[.,!;:–—]|-(?!\w))", re.IGNORECASE)
@@ -102,16 +102,18 @@ class Responses:
     @property
     def pairing(self) -> list[str] | None:
         """The columns that tell one question from another, where each group has one answer to it; else None."""
-        asked = self.frame[["item", "template", "word"]].ne("").any(axis=None)
-        if len(self.groups) < 2 or not asked:
+        shared = [name for name in ASKED if self.shares(name)]
+        if not shared:
             return None
-        words = self.frame.groupby("word", observed=True)["group"].nunique()
-        shared = bool((words > 1).any())
-        key = [*QUESTION, "word"] if shared else QUESTION
-        cells = self.frame[checks.once([*key, "group", "word"])].drop_duplicates()
+        key, cells = ["model", *shared], self.frame[list(LABELS)].drop_duplicates()
         alone = not cells.duplicated([*key, "group"]).any()
-        groups = cells.groupby(key, observed=True)["group"].nunique()
+        groups = cells.groupby(key)["group"].nunique()
         return key if alone and (groups > 1).mean() > 0.5 else None
+
+    def shares(self, column: str) -> bool:
+        """Whether groups have a word, a template or an item in common."""
+        named = self.frame[self.frame[column].ne("")]
+        return bool(named.groupby(column)["group"].nunique().max() > 1)
 
     def __repr__(self) -> str:
         read, used = self.coverage["rows_read"], self.coverage["rows_used"]
@@ -188,7 +190,7 @@ def responses_table(
     for ours, theirs in given.items():
         if theirs not in raw.columns:
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
-    named = {k: v for k, v in usual_names(raw).items() if v not in given.values()} | given
+    named = named_columns(raw.columns, given)
     if "outcome" not in named:
         raise InputError(
             f"expected a column of answers, got {some(raw.columns)}",
@@ -198,10 +200,11 @@ def responses_table(
     return table_of(raw, named)
 
 
-def usual_names(columns: Container[str]) -> dict[str, str]:
-    """Return our columns that are there under a usual name, and that name."""
-    found = {ours: [name for name in usual if name in columns] for ours, usual in USUAL.items()}
-    return {ours: names[0] for ours, names in found.items() if names}
+def named_columns(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Return which column each of ours is: the given one, else one with a usual name."""
+    free = set(columns) - set(given.values())
+    usual = {ours: [name for name in names if name in free] for ours, names in USUAL.items()}
+    return {ours: names[0] for ours, names in usual.items() if names} | dict(given)
 
 
 def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
@@ -215,9 +218,8 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     used = reasons.eq("")
-    dropped = {why: int(reasons.eq(why).sum()) for why in ("missing", "refusals", "unparseable")}
-    if nameless := int(reasons.eq("without a group").sum()):
-        dropped["without a group"] = nameless
+    dropped = dict.fromkeys(("missing", "refusals", "unparseable"), 0)
+    dropped |= reasons[~used].value_counts().to_dict()
     if not used.any():
         raise InputError(
             "expected a row with an answer, got none",
@@ -226,15 +228,11 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
             valid="0, 1, yes, no or any number",
         )
     examples = checks.once(out["outcome"][reasons.eq("unparseable")].astype(str).str.strip())[:2]
-    by_group = {
-        group: {"read": len(own), "used": int(own.sum())}
-        for group, own in used.groupby(out["group"], sort=False)
-        if group
-    }
+    by_group = used.groupby(out["group"], sort=False).agg(read="size", used="sum")
     out = out.assign(outcome=values)[used].reset_index(drop=True)
-    groups = out["group"].unique().tolist()
-    folded = [group.casefold() for group in groups]
-    if alike := [g for g, low in zip(groups, folded, strict=True) if folded.count(low) > 1]:
+    groups = pd.Series(out["group"].unique())
+    alike = groups[groups.str.casefold().duplicated(keep=False)]
+    if len(alike):
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
     repeats = 0
     if "repeat" not in named:
@@ -244,7 +242,7 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
         "rows_read": len(raw),
         "rows_used": int(used.sum()),
         "dropped": dropped,
-        "groups": by_group,
+        "groups": by_group.drop(index="", errors="ignore").to_dict("index"),
         "examples": examples,
         "repeats": repeats,
     }
@@ -272,21 +270,18 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
 def cells(table: Responses) -> pd.DataFrame:
     """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
     frame = table.frame
-    words = frame.drop_duplicates(["word", "group"])["word"]
-    several = words.duplicated().any() and words.nunique() > 1
+    several = table.shares("word") and frame["word"].nunique() > 1
     if several and not table.is_choice:  # one word of two groups is two words
-        frame = frame.assign(
-            word=frame["word"].astype(str) + " (" + frame["group"].astype(str) + ")"
-        )
-    found = frame.groupby(list(LABELS), sort=False, observed=True)["outcome"]
+        frame = frame.assign(word=frame["word"] + " (" + frame["group"] + ")")
+    found = frame.groupby(list(LABELS), sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
-    question = out[list(LABELS)].astype(str).agg(" | ".join, axis=1)
+    question = out[list(LABELS)].agg(" | ".join, axis=1)
     return out.assign(arm=arm_of(out["group"], out["model"]), question=question)
 
 
 def arm_of(group: Any, model: Any) -> Any:
     """Return the label of a group under a model, which has a mean of its own."""
-    return group.astype(str) + " | " + model.astype(str)
+    return group + " | " + model
 
 
 def differences(table: Responses) -> tuple[pd.DataFrame, int]:
@@ -295,23 +290,19 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     ``contrast`` names the two groups, ``series`` also the models: each model by itself, and each two
     models by the difference of their differences.
     """
-    key = table.pairing
+    key, frame = table.pairing, table.frame
     assert key is not None
-    frame, groups = table.frame, table.groups
-    means = frame.groupby([*key, "group"], sort=False, observed=True)["outcome"].mean()
-    wide = means.unstack("group").reindex(columns=groups)
-    order = frame[key].drop_duplicates()
-    wide = wide.reindex(pd.MultiIndex.from_frame(order)).reset_index()
-    if "word" not in key:
-        wide["word"] = ""
+    wide = frame.groupby([*key, "group"])["outcome"].mean().unstack("group")
+    wide = wide.reindex(pd.MultiIndex.from_frame(frame[key].drop_duplicates()))
+    labels = wide.index.to_frame(index=False).reindex(columns=["model", *ASKED], fill_value="")
     parts, lacking = [], 0
-    for name, a, b in group_contrasts(groups):
-        value = wide[list(a)].mean(axis=1, skipna=False) - wide[list(b)].mean(axis=1, skipna=False)
-        own = wide[[*QUESTION, "word"]].assign(contrast=name, outcome=value)
-        lacking = max(lacking, int(value.isna().sum()))
-        parts.append(own[value.notna()])
+    for name, a, b in group_contrasts(table.groups):
+        sides = (wide[list(side)].mean(axis=1, skipna=False).to_numpy() for side in (a, b))
+        own = labels.assign(contrast=name, outcome=np.subtract(*sides))
+        parts.append(own.dropna())
+        lacking = max(lacking, len(own) - len(parts[-1]))
     out = pd.concat(parts, ignore_index=True)
-    between = between_models(out, "model", ["item", "template", "word", "contrast"], "outcome")
+    between = between_models(out, "model", [*ASKED, "contrast"], "outcome")
     out = pd.concat([out, between], ignore_index=True)
     return out.assign(series=arm_of(out["contrast"], out["model"])), lacking
 
@@ -383,7 +374,7 @@ def answer_scores(table: Responses) -> pd.DataFrame:
     counts = frame[key].assign(
         a=stigma & negative, b=stigma & ~negative, c=~stigma & negative, d=~stigma & ~negative
     )
-    sums = counts.groupby(key, sort=False, observed=True)[list("abcd")].sum().reset_index()
+    sums = counts.groupby(key, sort=False, as_index=False).sum()
     a, b, c, d = (sums[name] for name in "abcd")
     return sums[key].assign(score=a / (a + b + 0.01) + d / (c + d + 0.01) - 1)
 
@@ -408,7 +399,7 @@ def _answers(table: Responses) -> list[tuple[Any, ...]]:
     return [
         (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
         for key in keys
-        for labels, part in frame.groupby(key, sort=False, observed=True)
+        for labels, part in frame.groupby(key, sort=False)
     ]
 
 
@@ -416,11 +407,11 @@ def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
-    for (contrast, model), part in frame.groupby(["contrast", "model"], sort=False, observed=True):
-        of = _of_model(table, model)
+    for (contrast, model), part in frame.groupby(["contrast", "model"], sort=False):
+        of = f", {model}" if len(table.models) > 1 else ""
         units = {"pairs": part["outcome"]}
         for column in ("word", "template", "item"):
-            means = part.groupby(column, sort=False, observed=True)["outcome"].mean()
+            means = part.groupby(column, sort=False)["outcome"].mean()
             if 1 < len(means) < len(part):
                 units[f"{column}s"] = means
         rows += [
@@ -430,16 +421,11 @@ def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
         if table.published != "share" or model not in table.models:
             continue
         # Of pairs of which the stereotyped sentence is more likely, in all and for each item.
-        for name, own in [("all", part), *part.groupby("item", sort=False, observed=True)]:
+        for name, own in [("all", part), *part.groupby("item", sort=False)]:
             n, more = len(own), int((own["outcome"] > 0).sum())
             p = float(stats.binomtest(more, n).pvalue)
             rows.append((f"{name}{of}", "share of stereotyped choices", n, more / n, np.nan, p))
     return rows
-
-
-def _of_model(table: Responses, model: Any) -> str:
-    """Name a model where there are several."""
-    return f", {model}" if len(table.models) > 1 else ""
 
 
 def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
@@ -447,24 +433,15 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
-    for model, frame in table.frame.groupby("model", sort=False, observed=True):
+    for model, frame in table.frame.groupby("model", sort=False):
         for name, a, b in group_contrasts(table.groups):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
             t = p = np.nan
             if min(len(x), len(y)) > 1 and max(np.ptp(x), np.ptp(y)) > _FLAT:
-                test = stats.ttest_ind(x, y, equal_var=False)
-                t, p = float(test.statistic), float(test.pvalue)
+                t, p = map(float, stats.ttest_ind(x, y, equal_var=False))
             mean = float(x.mean() - y.mean()) if len(x) and len(y) else np.nan
-            rows.append(
-                (
-                    f"{name}{_of_model(table, model)}",
-                    "t-test of all answers",
-                    len(x) + len(y),
-                    mean,
-                    t,
-                    p,
-                )
-            )
+            label = f"{name}, {model}" if len(table.models) > 1 else name
+            rows.append((label, "t-test of all answers", len(x) + len(y), mean, t, p))
     return rows
 
 

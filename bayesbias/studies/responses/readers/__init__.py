@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -13,7 +12,14 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.formatting import some
-from bayesbias.studies.responses.table import COLUMNS, Responses, table_of, usual_names
+from bayesbias.studies.responses.table import (
+    ASKED,
+    COLUMNS,
+    USUAL,
+    Responses,
+    named_columns,
+    table_of,
+)
 
 __all__ = ["load_responses"]
 
@@ -104,37 +110,41 @@ def load_responses(
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    if "outcome" not in asked:
-        if "outcome" not in usual_names(frame):
-            raise InputError(
-                f"expected a row for each answer, and a column of answers, got {some(fields)}",
-                hint="name that column: --columns outcome=NAME. If each group has a column of its "
-                "own, make a row of each answer first, in pandas: "
-                "frame.melt(LABELS, SCORES, 'group', 'outcome')",
-            )
-        asked["outcome"] = usual_names(frame)["outcome"]
-    said: dict[str, dict[Any, Any]] = {}  # by the first file of each item
-    for each in frames:
-        if "note" in each.attrs:
-            said.setdefault(each["item"].iloc[0], each.attrs)
-    notes = [attrs["note"] for attrs in said.values()]
-    own = [asked[name] for name in ("word", "template", "group") if name in asked]
-    if len(own) > 2 and "item" in frame and "item" not in asked:
-        # The number of a sample is no item where words and prompts tell samples apart.
-        alone = frame.groupby(own, dropna=False)["item"].nunique().max() < 2
-        frame = frame.drop(columns=["item"] if alone else [])
+    known = frame.columns if layout == "table" else [*COLUMNS, *USUAL["outcome"]]
+    named = named_columns([name for name in known if name in frame], asked)
+    if "outcome" not in named:
+        raise InputError(
+            f"expected a row for each answer, and a column of answers, got {some(fields)}",
+            hint="name that column: --columns outcome=NAME. If each group has a column of its "
+            "own, make a row of each answer first, in pandas: "
+            "frame.melt(LABELS, SCORES, 'group', 'outcome')",
+        )
+    notes = []
     text = next((name for name in TEXTS if name in frame.columns), None)
-    if text and not {"word", "template", "item"} & {*asked, *frame.columns}:
-        asked["item"] = text
+    if text and not {*ASKED} & {*named}:
+        named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
-    table = table_of(frame, {name: name for name in COLUMNS if name in frame} | asked)
-    if said:
-        chosen = {attrs["outcome"] for attrs in said.values()}
-        table = replace(table, outcome=chosen.pop() if len(chosen) == 1 else "the second names")
-    used = (usual_names(fields) if layout == "table" else {name: name for name in COLUMNS}) | asked
-    unused = [name for name in fields if name not in used.values()] if layout in OPEN else ()
-    return replace(table, published=published, notes=tuple(notes), unused=tuple(unused))
+    unused = [name for name in fields if name not in named.values()] if layout in OPEN else ()
+    if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
+        # The number of a sample is no item where words and prompts tell samples apart.
+        samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
+        if samples[named["item"]].nunique().max() < 2:
+            del named["item"]
+    table = table_of(frame, named)
+    called = {each.attrs.get("outcome", table.outcome) for each in frames}
+    chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
+    for item, note in chosen.items():
+        words = table.frame[table.frame["item"] == item].groupby("group", sort=False)["word"]
+        listed = [f"{group.capitalize()} words: {some(own, 3)}." for group, own in words]
+        notes.append(" ".join([f"{item}: {note}", *listed]))
+    several = "the second names" if chosen else "outcome"
+    return replace(
+        table,
+        outcome=called.pop() if len(called) == 1 else several,
+        published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
+        notes=tuple(notes),
+        unused=tuple(unused),
+    )
 
 
 def rows_of(path: Path) -> pd.DataFrame:

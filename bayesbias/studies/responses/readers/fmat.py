@@ -20,13 +20,6 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     items = [rows[name].astype(str) for name in ("T_word", "A_word") if name in rows]
     item = items[0].str.cat(items[1:], sep=" ").str.strip() if items else ""
     prob = pd.to_numeric(rows["prob"], errors="coerce")
-    return pd.DataFrame(
-        {
-            "group": rows["MASK"],
-            "word": rows["M_word"],
-            "template": rows["query"],
-            "item": item,
-            "model": rows.get("model", ""),
-            "outcome": np.log(prob.where(prob > 0)),
-        }
-    )
+    out = rows.assign(item=item, model=rows.get("model", ""), outcome=np.log(prob.where(prob > 0)))
+    out.attrs["outcome"] = "log probability"
+    return out.rename(columns={"MASK": "group", "M_word": "word", "query": "template"})

@@ -22,12 +22,13 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         from bayesbias.classifiers.predictions import load_predictions
 
         frame = load_predictions(path).frame
-    frame = (
-        frame[~frame["control"].astype(str).str.lower().eq("true")] if "control" in frame else frame
-    )
-    frame = frame.sort_values(
-        "gender", kind="stable"
-    )  # female first: differences are female - male
-    names = {"noun_pair": "word", "profession": "item", "gender": "group", "classifier": "model"}
-    kept = [name for name in (*names, "probability") if name in frame]
-    return frame[kept].rename(columns={**names, "probability": "outcome"})
+    if "control" in frame:
+        frame = frame[frame["control"].astype(str).str.lower().ne("true")]
+    frame = frame.sort_values("gender", kind="stable")  # differences are female - male
+    names = {
+        "noun_pair": "word", "profession": "item", "gender": "group", "classifier": "model",
+        "probability": "outcome",
+    }  # fmt: skip
+    out = frame.filter(list(names)).rename(columns=names)
+    out.attrs["outcome"] = "probability"
+    return out

@@ -23,4 +23,6 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     if frame.duplicated(["item", "template"]).any():
         frame["template"] = parts[1].fillna("")
     long = frame.melt(["item", "template"], _scores(rows), "group", "outcome")
-    return long.assign(group=long["group"].str.removesuffix("_score"))
+    long["group"] = long["group"].str.removesuffix("_score")
+    long.attrs["outcome"] = "log probability"
+    return long
