@@ -16,7 +16,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.inference.estimands import mean_quantities
-from bayesbias.inference.fitting import repeated
+from bayesbias.inference.fitting import prepare
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 from bayesbias.simulation.scenario import Scenario, scenario_frame, scenario_from_fit
@@ -36,7 +36,7 @@ def of_comparison(before: str, after: str, tables: int) -> pd.DataFrame:
     scenario = scenario_from_fit(found)
     frame = scenario.frame.drop(columns="distance").assign(change=0.0)
     spec = load_model("change")
-    design, laid = Design.of(spec, frame), repeated(spec, frame, LEVELS)
+    design, laid = Design.of(spec, frame), prepare(spec, frame, LEVELS)
     assert laid is not None
     given = given_values(scenario, design)
     rows = []
@@ -77,7 +77,7 @@ def given_values(scenario: Scenario, design: Design) -> dict[str, np.ndarray]:
 def of_slopes(tables: int, corpora: int = 6) -> pd.DataFrame:
     """Return the coverage by level of slopes over corpora, by `change` and by least squares over averages."""
     frame = scenario_frame((7, 7), (12, 12), 20, 60).drop(columns="distance").assign(change=0.0)
-    laid = repeated(load_model("change"), frame, LEVELS[:3])
+    laid = prepare(load_model("change"), frame, LEVELS[:3])
     assert laid is not None
     steps = np.arange(corpora) - (corpora - 1) / 2
     weights = steps / (steps**2).sum()

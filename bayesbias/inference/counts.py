@@ -1,6 +1,4 @@
-r"""Counts with normal effects in log odds, sampled whole.
-
-Scales and effects together, by a compiled density.
+r"""Counts with normal effects in log odds: scales and effects sampled together.
 
 Of a count of :math:`n_r` trials the log odds are :math:`\eta = o + X D z + \sigma_q z_q`, with D
 the standard deviations of the effects, and :math:`z_q` an effect that each row has for itself. All
@@ -63,7 +61,7 @@ class Layout:
         The effects that are sampled as they are; their entries come first.
     pairs : tuple of (str, str, ndarray)
         What is shared, what groups have within it, and entries of the latter, shape (shared, G).
-    own : str
+    single : str
         The effect of single rows; empty where there is none.
     scales : tuple of str
     index : ndarray of int, shape (columns, rows)
@@ -81,7 +79,7 @@ class Layout:
 
     terms: tuple[str, ...]
     pairs: tuple[tuple[str, str, np.ndarray], ...]
-    own: str
+    single: str
     scales: tuple[str, ...]
     index: np.ndarray
     weight: np.ndarray
@@ -110,23 +108,23 @@ class Layout:
             return None
         if not plain:
             return None
-        single = [
+        singles = [
             name for name in spec.mu
             if spec.is_random(name) and design.size(name) == n == len(np.unique(design.index[name]))
         ]  # fmt: skip
-        own = single[-1] if single else ""
-        pairs = _pairs_of(design, own)
+        single = singles[-1] if singles else ""
+        pairs = _pairs_of(design, single)
         paired = {name for pair in pairs for name in pair[:2]}
-        terms = tuple(name for name in spec.mu if name != own and name not in paired)
+        terms = tuple(name for name in spec.mu if name != single and name not in paired)
         if sum(design.size(name) for name in {*terms, *paired}) > _MOST_TOGETHER:
             return None
         # Of each block of effects: entry and weight of each row, size, both scales, share, fixed SD.
         blocks: list[tuple[Any, ...]] = []
         for name in terms:
             sigma = spec.parameters[name].args["sigma"]
-            known = not isinstance(sigma, str)
-            first = -1 if known else starts[str(sigma)] + design.parent[name, "sigma"]
-            sd = float(sigma) if known else 0.0
+            fixed_sd = not isinstance(sigma, str)
+            first = -1 if fixed_sd else starts[str(sigma)] + design.parent[name, "sigma"]
+            sd = float(sigma) if fixed_sd else 0.0
             blocks.append((design.index[name], np.ones(n), design.size(name), first, -1, 0.0, sd))
         for shared, within, children in pairs:
             a, b = (starts[str(spec.parameters[name].args["sigma"])] for name in (shared, within))
@@ -145,12 +143,12 @@ class Layout:
             for k in (3, 4, 5, 6)
         )
         row_scale = np.full(n, -1)
-        if own:
-            sigma = str(spec.parameters[own].args["sigma"])
-            row_scale = starts[sigma] + design.parent[own, "sigma"][design.index[own]]
+        if single:
+            sigma = str(spec.parameters[single].args["sigma"])
+            row_scale = starts[sigma] + design.parent[single, "sigma"][design.index[single]]
         offset = np.full(n, sum(float(spec.parameters[name].args["mu"]) for name in spec.mu))
         return cls(
-            terms, pairs, own, scales,
+            terms, pairs, single, scales,
             np.stack([block[0] + start for block, start in zip(blocks, before, strict=True)]),
             np.stack([block[1] for block in blocks]),
             scale_of, second_of, share, fixed, row_scale, offset,
@@ -169,10 +167,10 @@ def _contrasts(groups: int) -> np.ndarray:
     return np.linalg.svd(np.eye(groups) - 1 / groups)[0][:, : groups - 1]
 
 
-def _pairs_of(design: Design, own: str) -> tuple[tuple[str, str, np.ndarray], ...]:
+def _pairs_of(design: Design, single: str) -> tuple[tuple[str, str, np.ndarray], ...]:
     """Return effects nested in another with as many entries for each, each used once."""
     spec, found = design.spec, []
-    for shared, within in itertools.permutations([name for name in spec.mu if name != own], 2):
+    for shared, within in itertools.permutations([name for name in spec.mu if name != single], 2):
         dims = [set(spec.parameters[name].dims) for name in (shared, within)]
         one_sd = all(
             spec.is_random(name) and design.size(str(spec.parameters[name].args["sigma"])) == 1
@@ -207,40 +205,39 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
         working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
         scale = layout.sds(sd)
-        own = np.where(layout.row_scale < 0, 0.0, sd[layout.row_scale])
-        v = 1 / w + own**2
+        row_sd = np.where(layout.row_scale < 0, 0.0, sd[layout.row_scale])
+        v = 1 / w + row_sd**2
         xd = x * scale
         inverse = np.linalg.inv(xd.T @ (xd / v[:, None]) + np.eye(q))
         center = inverse @ (xd.T @ (working / v))
         smooth = xd @ center
-        left = own**2 / v * (working - smooth)
+        left = row_sd**2 / v * (working - smooth)
         eta = layout.offset + smooth + left
         squares = scale**2 * (center**2 + np.diag(inverse))
-        spread = left**2 + own**2 * (1 - own**2 / v)
+        row_squares = left**2 + row_sd**2 * (1 - row_sd**2 / v)
         new = sd.copy()
         # The second scale of effects with two is that of the round before.
         for k in range(sizes):
             mine, its, two = layout.scale_of == k, layout.row_scale == k, layout.second_of >= 0
-            total, count = squares[mine].sum() + spread[its].sum(), mine.sum() + its.sum()
+            total, count = squares[mine].sum() + row_squares[its].sum(), mine.sum() + its.sum()
             total -= (layout.share * sd[layout.second_of] ** 2)[mine & two].sum()
             new[k] = math.sqrt(max(total / count, _LEAST**2)) if count else sd[k]
         sd = new
-    kept = w * own / (1 + w * own**2)
-    known = np.where(layout.scale_of < 0, 0.0, np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2)
+    kept = w * row_sd / (1 + w * row_sd**2)
+    of_data = np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2
+    precision = np.where(layout.scale_of < 0, 0.0, of_data)
     return {
-        "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * own**2),
-        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "known": known, "row_known": w,
-        "wider": 0.5 * np.log1p(known * scale**2), "row_wider": 0.5 * np.log1p(w * own**2),
+        "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * row_sd**2),
+        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "precision": precision, "row_precision": w,
+        "wider": 0.5 * np.log1p(precision * scale**2), "row_wider": 0.5 * np.log1p(w * row_sd**2),
     }  # fmt: skip
 
 
 def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
-    """Sample a binomial model whose rows are in their own order.
+    """Sample a binomial model over sorted rows; return None if only PyMC samples its form.
 
-    None where it is of a form that only PyMC samples.
-
-    Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by
-    smaller steps. Of a long run each effect is asked as well, and longer without smaller steps.
+    If a step diverged, or scales and means mix slowly, it is sampled once more: longer, by smaller
+    steps. If a long run mixes slowly in any effect, it is sampled once more: longer.
     """
     import xarray as xr
 
@@ -294,26 +291,20 @@ def _sampled(
             layout.index, layout.scale_of, layout.second_of, layout.row_scale, code, design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
             found["center"], found["root"], found["k"], found["wide"], found["working"], *arguments,
-            found["log_m"], found["known"], found["row_known"], found["wider"], found["row_wider"],
+            *(found[name] for name in ("log_m", "precision", "row_precision", "wider", "row_wider")),
         ]  # fmt: skip
         scales, effects = len(code), len(layout.scale_of)
-        n = scales + effects + (rows if layout.own else 0)
+        n = scales + effects + (rows if layout.single else 0)
         callbacks = (logp_of_counts, expand_counts)
-        kept, stats = nuts(
-            n,
-            callbacks,
-            kernel.packed(arrays, _WHOLE),
-            settings,
-            cores,
-            design.stream(settings["seed"]),
-        )
+        data, seed = kernel.packed(arrays, _WHOLE), design.stream(settings["seed"])
+        kept, stats = nuts(n, callbacks, data, settings, cores, seed)
     values, start = {}, 0
     for name in (*layout.scales, *layout.terms):
         values[name] = kept[..., start : start + design.size(name)]
         start += design.size(name)
     for name in layout.scales:
         values[name] = np.exp(values[name])
-    rng = np.random.default_rng([design.stream(settings["seed"]), 7])
+    rng = np.random.default_rng([seed, 7])
     for shared, within, children in layout.pairs:
         size, groups = children.shape
         parts = kept[..., start : start + size * groups].reshape(*kept.shape[:2], groups, size)
@@ -328,8 +319,8 @@ def _sampled(
         apart = np.einsum("gk,cdks->cdsg", _contrasts(groups), parts[..., 1:, :])
         values[within] = np.empty((*kept.shape[:2], size * groups))
         values[within][..., children] = apart + (parts[..., 0, :] - values[shared])[..., None]
-    if layout.own:
-        values[layout.own] = kept[..., start:][..., np.argsort(design.index[layout.own])]
+    if layout.single:
+        values[layout.single] = kept[..., start:][..., np.argsort(design.index[layout.single])]
     for name in spec.location_parameters():
         values[name] = values[name] + float(spec.parameters[name].args["mu"])
     posterior = parameter_dataset(design, values, len(kept))
@@ -340,9 +331,9 @@ def _sampled(
 def _density(
     words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
 ) -> float:
-    """Return the log density and write its gradient.
+    """Return the log density at a point and write its gradient; write the draw if `out` has room.
 
-    Where `out` has room, log scales and effects are written instead.
+    A draw is the log scales and the effects.
     """
 
     def whole(k: int) -> np.ndarray:
@@ -356,7 +347,7 @@ def _density(
     y, trials, offset, weight, share, fixed = real(5), real(6), real(7), real(8), real(9), real(10)
     center, root, pull, wide, working = real(11), real(12), real(13), real(14), real(15)
     a, b, log_m = real(16), real(17), real(18)
-    known, row_known, wider, row_wider = real(19), real(20), real(21), real(22)
+    precision, row_precision, wider, row_wider = real(19), real(20), real(21), real(22)
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
@@ -366,18 +357,18 @@ def _density(
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
     matrix = root.reshape((n_effects, n_effects))
     z = center + matrix @ at[n_scales : n_scales + n_effects]
-    scale, turn, share_known = fixed.copy(), np.ones(n_effects), np.zeros(n_effects)
+    scale, width, gain = fixed.copy(), np.ones(n_effects), np.zeros(n_effects)
     for j in range(n_effects):
         if scale_of[j] >= 0:
             square = sd[scale_of[j]] ** 2
             if second_of[j] >= 0:
                 square += share[j] * sd[second_of[j]] ** 2
             scale[j] = math.sqrt(square)
-            precision = known[j] * square
-            share_known[j] = precision / (1.0 + precision)
-            away = 0.5 * math.log1p(precision) - wider[j]
-            turn[j] = math.exp(-away)
-            z[j] *= turn[j]
+            ratio = precision[j] * square
+            gain[j] = ratio / (1.0 + ratio)
+            away = 0.5 * math.log1p(ratio) - wider[j]
+            width[j] = math.exp(-away)
+            z[j] *= width[j]
             value -= away
         value -= 0.5 * z[j] * z[j]
     if out.shape[0] > 0:
@@ -389,41 +380,41 @@ def _density(
         for t in range(terms):
             j = index[t * rows + r]
             smooth += weight[t * rows + r] * scale[j] * z[j]
-        own, spread, away, known_here = 0.0, 0.0, 0.0, 0.0
+        z_row, row_sd, away, row_gain = 0.0, 0.0, 0.0, 0.0
         if single:
             place = n_scales + n_effects + r
-            spread = sd[row_scale[r]]
-            precision = row_known[r] * spread * spread
-            known_here = precision / (1.0 + precision)
-            away = 0.5 * math.log1p(precision) - row_wider[r]
-            own = math.exp(-away) * (pull[r] * (working[r] - smooth) + wide[r] * at[place])
-            value -= 0.5 * own * own + away
+            row_sd = sd[row_scale[r]]
+            ratio = row_precision[r] * row_sd * row_sd
+            row_gain = ratio / (1.0 + ratio)
+            away = 0.5 * math.log1p(ratio) - row_wider[r]
+            z_row = math.exp(-away) * (pull[r] * (working[r] - smooth) + wide[r] * at[place])
+            value -= 0.5 * z_row * z_row + away
             if out.shape[0] > 0:
-                out[place] = spread * own
-        eta = offset[r] + smooth + spread * own
+                out[place] = row_sd * z_row
+        eta = offset[r] + smooth + row_sd * z_row
         p = 1.0 / (1.0 + math.exp(-eta)) if eta > 0 else math.exp(eta) / (1.0 + math.exp(eta))
         value += y[r] * eta - trials[r] * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
         error = y[r] - trials[r] * p
         if single:
-            to_own = error * spread - own
-            to_sd[row_scale[r]] += error * own
-            to_log[row_scale[r]] -= known_here * (own * to_own + 1.0)
-            to_own *= math.exp(-away)
-            grad[place] = wide[r] * to_own
-            error -= pull[r] * to_own
+            to_z_row = error * row_sd - z_row
+            to_sd[row_scale[r]] += error * z_row
+            to_log[row_scale[r]] -= row_gain * (z_row * to_z_row + 1.0)
+            to_z_row *= math.exp(-away)
+            grad[place] = wide[r] * to_z_row
+            error -= pull[r] * to_z_row
         for t in range(terms):
             j = index[t * rows + r]
             to_z[j] += error * scale[j] * weight[t * rows + r]
     for j in range(n_effects):
         by_log = to_z[j] * z[j]  # of the effect: by the logarithm of its own standard deviation
         to_z[j] -= z[j]
-        by_log -= share_known[j] * (z[j] * to_z[j] + 1.0)
+        by_log -= gain[j] * (z[j] * to_z[j] + 1.0)
         if scale_of[j] >= 0:
             first = (sd[scale_of[j]] / scale[j]) ** 2
             to_log[scale_of[j]] += by_log * first
             if second_of[j] >= 0:
                 to_log[second_of[j]] += by_log * (1.0 - first)
-    grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * turn)
+    grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * width)
     for k in range(n_scales):
         shape, first = kernel.prior_shape(code[k], a[k], b[k], sd[k], theta[k])
         value += shape + theta[k]
@@ -433,16 +424,16 @@ def _density(
 
 @kernel.callback(kernel.LOGP)
 def logp_of_counts(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is."""
+    """Write log density and gradient at a point of the sampler."""
     words, numbers = kernel.unpacked(data)
     grad = carray(grad_at, (n,))
     value = _density(words, numbers, carray(at_at, (n,)), grad, np.empty(0))
-    return kernel.told(value, grad, value_at)
+    return kernel.reported(value, grad, value_at)
 
 
 @kernel.callback(kernel.EXPAND)
 def expand_counts(n, expanded, at_at, out_at, data):
-    """Write log scales and effects, the draw to be kept."""
+    """Write the log scales and effects of a point, which are the draw that is kept."""
     words, numbers = kernel.unpacked(data)
     _density(words, numbers, carray(at_at, (n,)), np.empty(n), carray(out_at, (n,)))
     return 0

@@ -268,13 +268,10 @@ def labeled_draws(draws: np.ndarray, labels: Mapping[str, str | Sequence[str]]) 
     import xarray as xr
 
     rows = draws.shape[-1]
-    columns = {
-        name: (
-            "row",
-            np.array([values] * rows if isinstance(values, str) else list(values), dtype=str),
-        )
-        for name, values in labels.items()
-    }
+    columns = {}
+    for name, values in labels.items():
+        of_rows = [values] * rows if isinstance(values, str) else list(values)
+        columns[name] = ("row", np.array(of_rows, dtype=str))
     return xr.DataArray(draws, dims=("chain", "draw", "row"), coords=columns)
 
 

@@ -1,4 +1,15 @@
-"""Fit a model to a table, fit many tables of the same pairs, or read a fit from its file."""
+"""Fit a model to a table, fit many tables of the same pairs, or read a fit from its file.
+
+A fit runs in four steps:
+
+1. Read the model, check the table, and lay the model over it (`bayesbias.models.design`).
+2. Integrate all effects out, which leaves the standard deviations (SDs; `likelihood`). Some models
+   have no such reduction.
+3. Sample the SDs (`sampling`); without a reduction SDs and effects together, by a compiled density
+   for counts (`counts`) or by PyMC (`graph`).
+4. Keep the draws with table, model and provenance in a `BiasFit` (`posterior`). Its tables of
+   results integrate over the effects given the SDs (`linear`); `BiasFit.idata` draws the effects.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +45,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 _ASKED = "asked for"  # why a fit is not collapsed
-_LEAST_SPREAD = 1e-7
+_LEAST_RANGE = 1e-7
 
 
 def build(model: checks.FilePath | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -66,7 +77,7 @@ def build(model: checks.FilePath | ModelSpec, table: PairTable | pd.DataFrame) -
 
 
 def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
-    """Return the model, and the rows to be fitted, checked and each counted once."""
+    """Return the model, and the table with its rows checked, each counted once."""
     if isinstance(table, str | os.PathLike | ModelSpec):
         raise InputError(
             "expected a table of pairs",
@@ -112,11 +123,10 @@ def fit(
     Parameters
     ----------
     table : PairTable, DataFrame, mapping of columns, or list of records
-        As made by `bayesbias.distance_table` or `bayesbias.load_distances`. Whatever it is, its
-        rows pass the same check: distances of 0 to 2, known connections that agree with the
-        classes, one class a word. A row that repeats another is the same observation and counts
-        once, unless the table was read with ``repeats="keep"``, as the rows of such a table and of
-        its fit remember (``frame.attrs``). Simulated distances may lie beyond 0 and 2 where
+        As made by `bayesbias.distance_table` or `bayesbias.load_distances`. Its rows are checked:
+        distances of 0 to 2, known connections that agree with the classes, one class a word. A row
+        that repeats another is the same observation and counts once, unless the table was read with
+        ``repeats="keep"`` (noted in ``frame.attrs``). Simulated distances may lie beyond 0 and 2 if
         ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
         A shipped name (see `bayesbias.models.list_models`) or the path of your own TOML file. By
@@ -128,23 +138,22 @@ def fit(
         Same seed, same machine, same draws. By default one is drawn and recorded in the provenance.
     sampler : {"auto", "collapsed", "pairwise"}
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through
-        PyMC. ``auto`` takes the first where it applies, records why not where it does not, and
-        samples binomial models as ``counts``: scales and effects together, without PyMC. The
-        provenance says which it was (``["sampler"]["method"]``).
+        PyMC. ``auto`` takes the first if it applies, and else records why not. Binomial models it
+        samples as ``counts``: SDs and effects together, without PyMC. The provenance says which it
+        was (``["sampler"]["method"]``).
     engine : {"nuts", "quick"}
-        How the scales of a collapsed model are sampled. ``quick`` is importance sampling from a
+        How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
         be trusted (Pareto k above 0.7), NUTS takes its place; `BiasFit.engine` says which it was,
         and why.
     target_accept : float in (0, 1), optional
-        Of NUTS. By default 0.8 for ``collapsed``, and 0.95 in a second run where a step diverged;
-        0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200 effects), and 0.995 in a second
-        run where a step diverged or chains mixed slowly.
+        The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
+        second run if a step diverged; 0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200
+        effects), and 0.995 in a second run if a step diverged or chains mixed slowly.
     pointwise : bool
         Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for
-        each pair and draw, 150 MB for a usual table. For those who work on the idata:
-        `bayesbias.inference.loo`, `bayesbias.compare_models` and the figures make what they need,
-        and keep it no longer.
+        each pair and draw, 150 MB for a usual table. `bayesbias.inference.loo`,
+        `bayesbias.compare_models` and the figures make what they need without it.
     cores : int, optional
         How many chains run at a time; by default as many as the machine has cores. Does not change
         the draws.
@@ -154,8 +163,8 @@ def fit(
     Returns
     -------
     BiasFit
-        Its tables are `summary`, `contrasts`, `standardized` and `words`; `bayesbias.interpret` says
-        in sentences what they show; `bayesbias.save_run` writes a folder, `save` one file.
+        Its tables are `summary`, `contrasts`, `standardized` and `words`; `bayesbias.interpret`
+        says in sentences what they show; `bayesbias.save_run` writes a folder, `save` one file.
 
     Raises
     ------
@@ -185,6 +194,7 @@ def fit(
     if target_accept is not None:
         checks.probability(target_accept, "target_accept")
     seed = checks.seed_or_new(seed)
+    # 1. The model is laid over the table.
     started = time.perf_counter()
     spec, checked = _model_and_table(model, table)
     repeats = str(checked.provenance.get("repeats", "once"))
@@ -196,11 +206,11 @@ def fit(
         for column, label in parameter.only.items():
             where = f"{spec.label}, [parameter.{name}], key only"
             checks.choice(label, design.coords[column], f"{where}, {column}")
-    refuse_no_spread(design)
+    refuse_equal_outcomes(design)
+    # 2. Effects are integrated out.
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""
-    # Before Numba: while it is imported, a library looks through all modules that are there
-    # already.
+    # Before Numba, whose import looks through all modules that are there already.
     import nutpie  # noqa: F401
 
     if sampler != "pairwise":
@@ -219,6 +229,7 @@ def fit(
         "target_accept": target_accept if reduced else (target_accept or PAIRWISE_TARGET_ACCEPT),
         "target_asked": target_accept,
     }
+    # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     idata: Any = None
     if reduced:
@@ -234,6 +245,7 @@ def fit(
             method, idata = "pairwise", sample_pairwise(design, settings, cores, progress)
         why_not = "not collapsed" if engine == "quick" else ""
         settings["engine"] = asdict(Engine(asked=engine, why_not=why_not))
+    # 4. All is kept in one result.
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
     idata["observed_data"] = xr.DataTree(outcome)
     provenance = _provenance_of(checked, spec, settings)
@@ -254,9 +266,9 @@ def model_for(table: Any) -> str:
 
 
 def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `fit` was asked for, for another fit beside it.
+    """Return the arguments that `fit` was given, for a fit of another model beside it.
 
-    What is as it is without being asked for is left out: another model may be sampled another way.
+    Defaults are left out, since another model may be sampled another way.
     """
     out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains")}
     if Engine.of(sampler).asked == "quick":
@@ -268,12 +280,12 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def refuse_no_spread(design: Design) -> None:
-    """Refuse rows of one outcome, or that differ by less than single precision."""
+def refuse_equal_outcomes(design: Design) -> None:
+    """Refuse rows whose outcomes differ by less than single precision."""
     if design.trials is not None:
         return  # a model of log odds has no noise of its own
     spread = float(np.ptp(design.y))
-    if len(design.y) > 1 and spread < _LEAST_SPREAD:
+    if len(design.y) > 1 and spread < _LEAST_RANGE:
         raise FitError(
             f"{design.spec.outcome} hardly differs between the rows (by {spread:.1g}, from "
             f"{design.y[0]:g} on), so that there is "
@@ -282,10 +294,7 @@ def refuse_no_spread(design: Design) -> None:
 
 
 def refuse_no_noise(reduced: Collapsed) -> None:
-    """Refuse rows that the effects reproduce to the last digit.
-
-    Their noise would shrink without end.
-    """
+    """Refuse rows that the effects reproduce exactly: their noise would shrink without end."""
     least = 1e-22 * float(np.sum(reduced.design.y**2))
     if any(not part.effects and part.gram_root[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
@@ -301,7 +310,7 @@ def _provenance_of(
     import platform
 
     quick = settings["engine"]["name"] == "quick"
-    # Of a frame there is no account of what was listed and is missing.
+    # A frame has no account of listed words that are missing.
     coverage = {
         name: value
         for name, value in table.coverage.as_dict().items()
@@ -344,23 +353,23 @@ def load_fit(path: checks.FilePath) -> BiasFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Repeated:
-    """A collapsed model on pairs whose outcomes are still to come.
+class Prepared:
+    """A collapsed model on pairs whose outcomes are still to come; made by `prepare`.
 
     Attributes
     ----------
     order : ndarray of int or None
-        The pairs in the order of `reduced`.
+        The order in which `reduced` has the pairs.
     reduced : Collapsed
-        Of any outcome.
-    contrasts, projected : Quantities, Rotated
-        The contrasts, and the same turned as the components are.
+        The reduction of some outcome.
+    contrasts, rotated : Quantities, Rotated
+        The contrasts, and the same of the rotated effects.
     """
 
     order: np.ndarray | None
     reduced: Collapsed
     contrasts: Quantities
-    projected: Rotated
+    rotated: Rotated
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
@@ -370,9 +379,9 @@ class Repeated:
         Parameters
         ----------
         y : ndarray, shape (n_pairs,)
-            In the order of the table that it was laid over.
+            The outcome, in the order of the table given to `prepare`.
         settings : Mapping
-            ``draws, tune, chains, seed, engine``, as of `fit`.
+            ``draws, tune, chains, seed, engine``, as for `fit`.
         prob : float in (0, 1)
             Probability of the intervals.
 
@@ -380,43 +389,44 @@ class Repeated:
         -------
         list of (level, name, contrast) and ``estimate, low, high``
         Engine
-            Or None in the place of both, where an answer is a number of the model's file, and no
-            mixture.
+            None is returned instead of both if an answer is a number of the model file.
 
         Raises
         ------
         FitError
-            As `fit` does.
+            If `fit` raises it.
         """
         y = np.asarray(y, dtype=float)
         reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
-        refuse_no_spread(reduced.design)
+        refuse_equal_outcomes(reduced.design)
         refuse_no_noise(reduced)
-        own = dict(settings)
-        theta = sample_theta(reduced, own, 1)[0]
+        used = dict(settings)  # to which the engine is added
+        theta = sample_theta(reduced, used, 1)[0]
         scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
-        mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.projected)
+        mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.rotated)
         if mixed is None:
             return None
         ends = mixed[0].described(prob)
         named = pd.DataFrame({"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]})
-        return list(zip(self.contrasts.keys, named.to_dict("records"), strict=True)), Engine.of(own)
+        return list(zip(self.contrasts.keys, named.to_dict("records"), strict=True)), Engine.of(
+            used
+        )
 
 
-def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Repeated | None:
-    """Lay a model over pairs, whatever their outcomes; None where only `fit` itself can do it.
+def prepare(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Prepared | None:
+    """Lay a model over pairs, to fit many outcomes; return None if only `fit` can do it.
 
-    That is so for models that are sampled pair by pair, and for tables with two rows of one pair,
-    whose order is that of their outcomes.
+    That is so for models without a reduction, and for tables with two rows of one pair, whose order
+    is that of their outcomes.
 
     Parameters
     ----------
     spec : ModelSpec
         The model.
     frame : DataFrame
-        Its outcomes are not read.
+        The pairs; their outcomes are not read.
     levels : sequence of str
-        At which contrasts are asked for.
+        The levels of the contrasts.
     """
     if spec.outcome not in frame.columns:
         return None  # which fit says
@@ -435,4 +445,4 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         return None
     whole = asked_quantities(design, "population", contrasted=True)
     contrasts = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
-    return Repeated(order, reduced, contrasts, Rotated.of(reduced, contrasts.linear))
+    return Prepared(order, reduced, contrasts, Rotated.of(reduced, contrasts.linear))

@@ -326,14 +326,14 @@ def callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @compiled
 def unpacked(data):
-    """Return the block that `packed` made, seen as whole and as real numbers."""
+    """Return the block that `packed` made, seen as integers and as real numbers."""
     head = carray(data, (1,), np.int64)
     return carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
 
 
 @compiled
-def told(value, grad, value_at):
-    """Write the log density, and return 0, or 3 or 4 where its gradient or itself is not finite."""
+def reported(value, grad, value_at):
+    """Write the log density; return 0, or 3 or 4 if its gradient or itself is not finite."""
     carray(value_at, (1,))[0] = value
     if not math.isfinite(value):
         return 4  # a divergence, as the sampler calls it
@@ -342,7 +342,7 @@ def told(value, grad, value_at):
 
 @callback(LOGP)
 def logp_callback(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is."""
+    """Write log density and gradient at a point of the sampler."""
     words, numbers = unpacked(data)
     log_m, root = words[1 + 2 * _LOG_M], words[1 + 2 * _ROOT]
     grad = carray(grad_at, (n,))
@@ -356,12 +356,12 @@ def logp_callback(n, at_at, grad_at, value_at, data):
         by_u = by_theta[k] * slope[k] + bend[k]
         for r in range(n):
             grad[r] += numbers[root + k * n + r] * by_u
-    return told(value, grad, value_at)
+    return reported(value, grad, value_at)
 
 
 @callback(EXPAND)
 def expand_callback(n, expanded, at_at, out_at, data):
-    """Write the log scales, the draw to be kept."""
+    """Write the log scales of a point, which are the draw that is kept."""
     words, numbers = unpacked(data)
     log_m = words[1 + 2 * _LOG_M]
     slope, bend = np.empty(n), np.empty(n)

@@ -1,6 +1,4 @@
-r"""How reliable a score of k words and m attributes is.
-
-Generalizability coefficients from the spreads of a model.
+r"""The reliability of a score of k words and m attributes: generalizability coefficients.
 
 A score is a weighted sum of distances. Under a normal model each random term adds to its variance,
 and a replication, the same object measured with other words and attributes, keeps some terms and
@@ -80,11 +78,8 @@ _NOTHING = 1e-20  # what rounding leaves of a variance whose weights cancel
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
-    """The variance of a score, one number a draw.
-
-    Its universe score, and what k words and m attributes divide.
-    """
+class ScoreVariance:
+    """The variance of a score in each draw: its universe score, and errors by what divides them."""
 
     universe: np.ndarray
     per_word: np.ndarray
@@ -92,10 +87,7 @@ class Components:
     per_pair: np.ndarray
 
     def coefficient(self, words: float, attributes: float) -> np.ndarray:
-        """Return the coefficient of a score of so many words a class and attributes a set.
-
-        Either may be infinite.
-        """
+        """Return the coefficient of a score of so many words a class and attributes a set."""
         error = self.per_word / words + self.per_attribute / attributes
         return self.universe / (self.universe + error + self.per_pair / (words * attributes))
 
@@ -110,8 +102,8 @@ class _Term(NamedTuple):
 
     def variance(self, weights: np.ndarray) -> np.ndarray:
         """Return what it adds to the variance of a score of one word and one attribute."""
-        own = self.sd * weights
-        return ((own @ self.same) * own).sum(axis=1)
+        weighted = self.sd * weights
+        return ((weighted @ self.same) * weighted).sum(axis=1)
 
 
 def check_scores(design: Design) -> None:
@@ -137,22 +129,20 @@ def _rows_of_scores(design: Design) -> np.ndarray:
     return np.flatnonzero(np.isin(labels, ("associated", "different")))
 
 
-def score_components(
+def score_variances(
     design: Design, draws: Mapping[str, np.ndarray]
-) -> dict[tuple[str, str], Components | str]:
-    """Return the variance components of every score, or why there are none.
-
-    By measure and coefficient.
+) -> dict[tuple[str, str], ScoreVariance | str]:
+    """Return the variance of every score, or why there is none.
 
     Parameters
     ----------
     design : Design
     draws : Mapping of str to ndarray, shape (n, shape of the parameter)
-        Of the SDs, and of what classes, sets and connections have as such.
+        Draws of the SDs, and of the effects of classes, sets and connections.
 
     Returns
     -------
-    dict of (str, str) to Components or str
+    dict of (measure, coefficient) to ScoreVariance or str
         A text is a key of `LEFT_OUT`.
 
     Raises
@@ -168,21 +158,21 @@ def score_components(
     cells, cell = combinations([codes[column][rows] for column in _CELL])
     members = [rows[cell == k] for k in range(cells.shape[1])]
     dims = {name: spec.parameters[name].dims for name in spec.location_parameters()}
-    columns = {dim for name, own in dims.items() if spec.is_random(name) for dim in own}
+    columns = {dim for name in dims if spec.is_random(name) for dim in dims[name]}
     for dim in columns - {*_GROUPED, *_CELL}:
-        if any(np.ptp(codes[dim][own]) > 0 for own in members):
+        if any(np.ptp(codes[dim][of_cell]) > 0 for of_cell in members):
             return dict.fromkeys(kinds, "other_columns")
-    each = [spreads.variances(design, draws, own) for own in members]
-    first = [own[0] for own in members]
+    each = [spreads.variances(design, draws, of_cell) for of_cell in members]
+    first = [of_cell[0] for of_cell in members]
     terms = []
-    for name, own in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
+    for name, of_term in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
         same = np.ones((len(members), len(members)))
-        for column in {_GROUPED.get(dim, dim) for dim in own}:
+        for column in {_GROUPED.get(dim, dim) for dim in of_term}:
             same *= np.equal.outer(codes[column][first], codes[column][first])
         random = name in each[0]
         variances = [by_name[name] for by_name in each] if random else [np.ones(1)] * len(members)
         sd = np.sqrt(np.stack(np.broadcast_arrays(*variances), axis=-1))
-        terms.append(_Term(own, random, sd, same))
+        terms.append(_Term(of_term, random, sd, same))
     group = np.full(len(design.y), -1)
     group[rows] = cell
     held = set(design.coords) - set(_GROUPED)
@@ -190,7 +180,7 @@ def score_components(
     own_set = np.equal(design.coords["connection"], "associated")[cells[2]]
     scores = _scores(cells[0], cells[1], own_set)
     return {
-        (measure, kind): _components(measure, kind, scores[measure], terms, means)
+        (measure, kind): _score_variance(measure, kind, scores[measure], terms, means)
         for measure, kind in kinds
     }
 
@@ -200,10 +190,7 @@ def reliability_draws(
     words: int | Sequence[int] | None = None,
     attributes: int | Sequence[int] | None = None,
 ) -> xr.DataArray:
-    """Return draws of the coefficients, labeled by the columns of `BiasFit.reliability`.
-
-    NaN where left out.
-    """
+    """Return draws of the coefficients, labeled as in `BiasFit.reliability`; NaN if left out."""
     design, spec = fit.ordered, fit.spec
     means = {
         name
@@ -211,7 +198,7 @@ def reliability_draws(
         if not spec.is_random(name) or not set(spec.units) & set(spec.parameters[name].dims)
     }
     draws = fit.scales_and_effects(means)
-    parts = score_components(design, draws)
+    parts = score_variances(design, draws)
     rows, numbers = _rows_of_scores(design), []
     for given, unit in ((words, _WORD), (attributes, _ATTRIBUTE)):
         if given is None:  # the harmonic mean of the numbers of the table, as they divide variances
@@ -235,7 +222,9 @@ def reliability_draws(
     return labeled_draws(np.stack(columns, axis=-1).reshape(*fit.shape, -1), by_name)
 
 
-def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str, list[np.ndarray]]:
+def _scores(
+    classes: np.ndarray, sets: np.ndarray, own_set: np.ndarray
+) -> dict[str, list[np.ndarray]]:
     """Return the scores of every measure as weights of the cells, one score for each object."""
 
     def mean(chosen: np.ndarray) -> np.ndarray:
@@ -243,14 +232,14 @@ def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str,
             return chosen / chosen.sum()
 
     def gap(chosen: np.ndarray) -> np.ndarray:
-        return mean(chosen & own) - mean(chosen & ~own)
+        return mean(chosen & own_set) - mean(chosen & ~own_set)
 
     def association(of: int, other: int) -> np.ndarray:
         """Return the mean association of a class, its own sets minus those of the other."""
         sides = []
         for c in (of, other):
-            its = np.unique(sets[(classes == c) & own])
-            each = [mean((classes == of) & (sets == a)) for a in its]
+            own_sets = np.unique(sets[(classes == c) & own_set])
+            each = [mean((classes == of) & (sets == a)) for a in own_sets]
             sides.append(np.mean(each or [np.full(len(sets), np.nan)], axis=0))
         return sides[0] - sides[1]
 
@@ -268,17 +257,14 @@ def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str,
     return {name: [w for w in each if np.isfinite(w).all()] for name, each in scores.items()}
 
 
-def _components(
+def _score_variance(
     measure: str,
     kind: str,
     objects: Sequence[np.ndarray],
     terms: Sequence[_Term],
     means: np.ndarray,
-) -> Components | str:
-    """Sort what each term adds to a score into universe score and errors.
-
-    Averaged over the objects.
-    """
+) -> ScoreVariance | str:
+    """Sort what terms add to a score, averaged over objects, into universe score and errors."""
     if not objects:
         return "one_class"
     parts = dict.fromkeys(("universe", "word", "attribute", "pair"), np.zeros(1))
@@ -302,4 +288,4 @@ def _components(
             return "fixed_words"
     if not (parts["universe"] > _NOTHING).any():
         return "no_words"
-    return Components(*np.broadcast_arrays(*parts.values()))
+    return ScoreVariance(*np.broadcast_arrays(*parts.values()))

@@ -64,10 +64,7 @@ def read_fit(
     """
     where = path_of(path, "path", _VALID)
     check_file(where, _VALID)
-    with (
-        guarded(where, _VALID),
-        xr.open_datatree(where, engine="h5netcdf") as opened,
-    ):
+    with guarded(where, _VALID), xr.open_datatree(where, engine="h5netcdf") as opened:
         idata = opened.load()
     groups = {"posterior", "sample_stats", "table"}
     if not groups <= set(idata.children) or "bayesbias" not in idata.attrs:

@@ -19,7 +19,7 @@ from bayesbias.core import InputError, checks
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.fitting import Repeated, fit as fit_model, repeated
+from bayesbias.inference.fitting import Prepared, fit as fit_model, prepare
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES
 from bayesbias.inference.view import PROB
@@ -153,7 +153,7 @@ def analyse_table(
     method: str,
     seed: int,
     settings: Mapping[str, Any],
-    laid: Repeated | None = None,
+    laid: Prepared | None = None,
 ) -> list[dict[str, Any]]:
     """Return estimate and interval of every contrast a method speaks about.
 
@@ -256,7 +256,7 @@ def _analyse_batch(
     count: int,
 ) -> list[dict[str, Any]]:
     laid = {
-        method: repeated(load_model(method), pairs, LEVELS)
+        method: prepare(load_model(method), pairs, LEVELS)
         for method in methods
         if pairs is not None and method not in WITHOUT_MODEL
     }

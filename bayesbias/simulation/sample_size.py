@@ -232,8 +232,8 @@ def plan_reliability(
     checks.probability(prob)
     kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]
     kind = checks.choice(coefficient, kinds, f"{measure}, coefficient")
-    parts = reliability.score_components(fit.design, fit.parameter_draws())[measure, kind]
-    if not isinstance(parts, reliability.Components):
+    parts = reliability.score_variances(fit.design, fit.parameter_draws())[measure, kind]
+    if not isinstance(parts, reliability.ScoreVariance):
         what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"
         raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")
     tried = _tried(words, "words"), _tried(attributes, "attributes")

@@ -36,7 +36,7 @@ def test_the_pairs_are_what_groups_share_and_differ_in(laid):
     assert {pair[:2] for pair in layout.pairs} == {
         ("item_effect", "group_by_item"), ("template_effect", "group_by_template"),
     }  # fmt: skip
-    assert layout.own == "question_effect"
+    assert layout.single == "question_effect"
 
 
 def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
@@ -50,7 +50,7 @@ def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
     found = (x * sd) @ (x * sd).T
     expected = np.zeros_like(found)
     for name in design.spec.mu:
-        if name == layout.own:
+        if name == layout.single:
             continue
         sigma = design.spec.parameters[name].args["sigma"]
         own = scales.get(sigma, sigma)

@@ -13,7 +13,7 @@ from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.inference.reliability import LEFT_OUT, MEASURES, Components, score_components
+from bayesbias.inference.reliability import LEFT_OUT, MEASURES, ScoreVariance, score_variances
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, parse_model
 
@@ -114,7 +114,7 @@ def _alpha(x: np.ndarray) -> float:
 
 
 def test_with_one_facet_it_is_cronbachs_alpha():
-    """Components of a two-way ANOVA, plugged in. One column of the matrix is a word's distance to an attribute of its
+    """ScoreVariance of a two-way ANOVA, plugged in. One column of the matrix is a word's distance to an attribute of its
     own list less that to one of the other list."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(9, 1)) + rng.normal(size=6) + 0.9 * rng.normal(size=(9, 6))
@@ -126,7 +126,7 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     design = Design.of(_spec("word_by_connection", "attribute_effect"), _grid(2, words, items))
     half = {"cs": of_words, "vs": of_items, "sigma": residual}
     draws = {name: np.full((1, *design.shape(name)), np.sqrt(v / 2)) for name, v in half.items()}
-    found = score_components(design, draws)
+    found = score_variances(design, draws)
     assert _part(found, "word", "relative").coefficient(1, items)[0] == pytest.approx(
         _alpha(x), abs=1e-12
     )
@@ -137,9 +137,9 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     )
 
 
-def _part(found, measure: str, kind: str) -> Components:
+def _part(found, measure: str, kind: str) -> ScoreVariance:
     part = found[measure, kind]
-    assert isinstance(part, Components)
+    assert isinstance(part, ScoreVariance)
     return part
 
 
@@ -185,11 +185,11 @@ def _replicated(keep: tuple[str, ...], constant: tuple[str, ...]) -> tuple[Any, 
         y = design.outcome_draws(drawn, shifted(seed + 10))
         out.append(_scores_by_definition(y.reshape(N, CLASSES, WORDS, CLASSES, ATTRIBUTES)))
     as_such = {name: first[name][:1] for name in ("d", "e", "f")}
-    return *out, score_components(design, {**_one_draw(_spreads(design)), **as_such})
+    return *out, score_variances(design, {**_one_draw(_spreads(design)), **as_such})
 
 
 def _assert_ratio(
-    product: np.ndarray, square: np.ndarray, part: Components, words: float, label: object
+    product: np.ndarray, square: np.ndarray, part: ScoreVariance, words: float, label: object
 ):
     """Compare the ratio of two means with a coefficient; the error is that of a ratio (delta method)."""
     ratio = product.mean() / square.mean()
@@ -242,7 +242,7 @@ def test_scores_are_weat_and_gaps():
     design = Design.of(_spec(), frame)
     f = np.random.default_rng(4).uniform(0.5, 1.1, (1, 3, 3))
     zeros = {name: np.zeros((1, *design.shape(name))) for name in ("d", "e")}
-    found = score_components(design, {**_one_draw(_spreads(design)), **zeros, "f": f})
+    found = score_variances(design, {**_one_draw(_spreads(design)), **zeros, "f": f})
     class_of, list_of = (
         frame[column].str[1].astype(int) for column in ("protected_class", "attribute_class")
     )

@@ -8,7 +8,7 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference.fitting import fit, repeated
+from bayesbias.inference.fitting import fit, prepare
 from bayesbias.models.spec import load_model
 
 SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shifted(3)}
@@ -18,7 +18,7 @@ SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shi
 @pytest.mark.slow
 def test_answers_are_those_of_the_fit(model):
     table = grid().sample(frac=1, random_state=shifted(1))  # rows in no order
-    laid = repeated(load_model(model), table.assign(distance=1.0), ["overall", "class"])
+    laid = prepare(load_model(model), table.assign(distance=1.0), ["overall", "class"])
     for by in (1.0, 0.98):
         own = table.assign(distance=table["distance"] * by)
         found, engine = laid.intervals(own["distance"].to_numpy(), SETTINGS, 0.8)
@@ -40,12 +40,12 @@ def test_answers_are_those_of_the_fit(model):
 
 def test_what_only_a_fit_can_do_is_left_to_it():
     table = grid()
-    assert repeated(load_model("robust"), table, ["overall"]) is None
-    assert repeated(load_model("default"), table.drop(columns="distance"), ["overall"]) is None
-    assert repeated(load_model("default"), table.loc[[0, 0, *table.index]], ["overall"]) is None
+    assert prepare(load_model("robust"), table, ["overall"]) is None
+    assert prepare(load_model("default"), table.drop(columns="distance"), ["overall"]) is None
+    assert prepare(load_model("default"), table.loc[[0, 0, *table.index]], ["overall"]) is None
 
 
 def test_outcomes_without_noise_are_refused():
-    laid = repeated(load_model("crossed"), grid(), ["overall"])
+    laid = prepare(load_model("crossed"), grid(), ["overall"])
     with pytest.raises(FitError, match="nothing to model"):
         laid.intervals(np.ones(len(grid())), SETTINGS, 0.8)
