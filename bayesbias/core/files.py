@@ -76,6 +76,8 @@ def guarded(
 def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
     if "allow_pickle" in str(error):
         return "it holds a pickle, which could run code"
     return in_one_line(str(error), 160) or type(error).__name__

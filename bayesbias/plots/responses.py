@@ -78,9 +78,8 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     own, cut = _ends(frame[frame["group"] == names[0]].sort_values("mean"))
     order = own["key"].tolist()
     series = []
-    for place, (name, shift) in enumerate(
-        zip(names, forests.lanes(len(names), min(0.3, 0.8 / len(names))), strict=True)
-    ):
+    shifts = forests.lanes(len(names), min(0.3, 0.8 / len(names)))
+    for place, (name, shift) in enumerate(zip(names, shifts, strict=True)):
         color, marker = forests.LOOKS[place % len(forests.LOOKS)]
         rows = frame[(frame["group"] == name) & frame["key"].isin(order)]
         series.append(
@@ -123,11 +122,8 @@ def plot_response_templates(
     levels = [own for own in ("template", "item") if (frame["level"] == own).any()]
     shown = level or (levels[0] if levels else "overall")
     first = frame.iloc[0]
-    own = frame[
-        (frame["level"] == shown)
-        & (frame["contrast"] == first["contrast"])
-        & (frame["model"] == first["model"])
-    ]
+    labels = pd.Series({"level": shown, "contrast": first["contrast"], "model": first["model"]})
+    own = frame[(frame[labels.index] == labels).all(axis=1)]
     own, cut = _ends(own.sort_values("mean").rename(columns={"name": "key"}))
     what = result.estimands
     legend = what.get("new_words") or what.get("listed_words", "mean")
@@ -180,11 +176,10 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     what = result.estimands
     new, these = (frame[frame["estimand"] == own] for own in ("population", "listed_words"))
     look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_listed"}
+    look["legend"] = what.get("listed_words", "these")
     series = [
         forests.Series(new, forests.POPULATION, "o", -0.15, legend=what["population"]),
-        forests.Series(
-            these, forests.LISTED, "D", 0.15, legend=what.get("listed_words", "these"), **look
-        ),
+        forests.Series(these, forests.LISTED, "D", 0.15, **look),
     ]
     return forests.forest(
         ax,

@@ -422,10 +422,8 @@ def fit_responses(
     found = tables.published_scores(table, kind, frame)
     notes += tables.published_notes(found)
     if rope is None:
-        own = frame["outcome"]
-        if kind == "paired":
-            own = own - frame.groupby("series")["outcome"].transform("mean")
-        sd = 0.0 if kind == "choice" else float(own.std(ddof=0))
+        means = frame.groupby("series")["outcome"].transform("mean") if kind == "paired" else 0.0
+        sd = 0.0 if kind == "choice" else float((frame["outcome"] - means).std(ddof=0))
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)

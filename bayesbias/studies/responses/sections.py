@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.formatting import join_words, number_of, some
+from bayesbias.core.formatting import in_one_line, join_words, number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.studies import common
@@ -88,7 +88,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     import bayesbias as bb
 
     few = len(result.published) <= MOST_ROWS
-    asked = result.responses.frame.groupby("item", observed=True)["group"].nunique().max()
+    asked = result.responses.frame.groupby("item")["group"].nunique().max()
     shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
     if result.fit is not None:
@@ -192,13 +192,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
     if dropped:
         counts = ", ".join(f"{n:,} {why}" for why, n in dropped.items())
-        texts = [
-            repr(text if len(text) < 40 else f"{text[:37]}...")
-            for text in table.coverage["examples"]
-        ]
-        notes.append(
-            f"Answers left out: {counts}{f', such as {join_words(texts)}' if texts else ''}."
-        )
+        texts = [repr(in_one_line(text, 40)) for text in table.coverage["examples"]]
+        such = f", such as {join_words(texts)}" if texts else ""
+        notes.append(f"Answers left out: {counts}{such}.")
     warnings = _lost(table.coverage["groups"])
     if result.fit is None:
         why = result.notes[-1]
@@ -223,9 +219,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         said = [_largest(named, f"differences between {what}", new)]
     else:
         said = [f"{_in_words(names, rows, new)}." for names, rows in named]
-    notes += common.several_differences(
-        pairs["contrast"].nunique(), f"pairs of {what} are compared"
-    )
+    several = pairs["contrast"].nunique()
+    notes += common.several_differences(several, f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
     if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":

@@ -161,11 +161,9 @@ def rows_of(path: Path) -> pd.DataFrame:
             import json
 
             text = path.read_text(encoding="utf-8").strip()
-            if text.startswith("["):
-                return pd.json_normalize(json.loads(text))
-            return pd.json_normalize(
-                [json.loads(line) for line in text.splitlines() if line.strip()]
-            )
+            each = filter(str.strip, text.split("\n"))
+            rows = json.loads(text) if text.startswith("[") else [json.loads(row) for row in each]
+            return pd.json_normalize(rows)
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
         mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
