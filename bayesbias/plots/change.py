@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import as_percent, with_minus
-from bayesbias.inference.view import PROB, ROPE
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS
@@ -345,7 +345,8 @@ def plot_corpora(
     *,
     contrast: str | None = None,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
+    standardized: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Show one contrast in every corpus, and its change.
@@ -361,8 +362,11 @@ def plot_corpora(
         By default the first.
     prob : float in (0, 1)
         Probability of the HPDIs.
-    rope : float > 0
-        Half-width of the region of practical equivalence (ROPE), drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence (ROPE), drawn as a gray band. By default
+        0.02, or 0.1 SDs.
+    standardized : bool
+        Whether to show SDs of the pairs of each corpus in place of distances.
     ax : matplotlib Axes, optional
         Shows the changes alone; by default a new figure with both panels.
 
@@ -385,12 +389,13 @@ def plot_corpora(
     >>> bb.plots.plot_corpora(found, ax=Figure().subplots()).get_xlabel()
     'change of the difference'
     """
-    frame = result.contrasts(prob, rope, "population")
+    near = (STANDARD_ROPE if standardized else ROPE) if rope is None else rope
+    frame = (result.standardized if standardized else result.contrasts)(prob, near, "population")
     names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (
         own[(own["contrast"] == name) & ~own["level"].isin(["word"])]
-        for own in (frame, result.by_corpus(prob, rope))
+        for own in (frame, result.by_corpus(prob, near, standardized))
     )
     rows = frame[frame["level"].isin(list(_HEADS))]
     groups = forests.grouped(
@@ -422,11 +427,12 @@ def plot_corpora(
     near = float(frame["rope"].iloc[0])
     forests.draw_rows(axes[-1], groups, drawn, rope=near)
     per_step = next(iter(result.changes.values())).steps > 1
-    axes[-1].set_xlabel("slope per step" if per_step else "change of the difference")
+    unit = ", in SDs of pairs" if standardized else ""
+    axes[-1].set_xlabel(("slope per step" if per_step else "change of the difference") + unit)
     if not alone:
         in_each = series(levels, "corpus", shades("viridis", 0.1, len(result.corpora)), True)
         forests.draw_rows(axes[0], groups, in_each)
-        axes[0].set_xlabel(f"{with_minus(name)} in each corpus")
+        axes[0].set_xlabel(f"{with_minus(name)} in each corpus{unit}")
         axes[-1].tick_params(labelleft=False)
         drawn = [*in_each, *drawn]
     handles = [*forests.handle_series(drawn), forests.rope_handle(near)]

@@ -297,7 +297,7 @@ def collect_results(
             **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
             "trusted": state["ok"],
             "problems": "; ".join(state["problems"]) or None,
-            "warnings": "; ".join(record["warnings"]) or None,
+            "warnings": " ".join(record["warnings"]) or None,
         }
         rows += [{**row, **about} for row in record["rows"]]
     frame = frame_of(rows)

@@ -8,18 +8,20 @@ import bayesbias as bb
 from bayesbias.core import some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
-from bayesbias.inference.view import Verdict, View, sides
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View, sides
 from bayesbias.studies.common import listing, number_of
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
 
 QUESTION = "How does the result differ between embeddings, word lists and models?"
 SAID = {  # verdicts in the headline
-    Verdict.BELOW.value: "closer by more than the ROPE",
-    Verdict.SLIGHTLY_BELOW.value: "closer, perhaps by less than the ROPE",
-    Verdict.NEGLIGIBLE.value: "practically equal",
-    Verdict.SLIGHTLY_ABOVE.value: "farther, perhaps by less than the ROPE",
-    Verdict.ABOVE.value: "farther by more than the ROPE",
+    Verdict.BELOW.value: "below 0 by more than the ROPE",
+    Verdict.SLIGHTLY_BELOW.value: "below 0, perhaps by less than the ROPE,",
+    Verdict.NEGLIGIBLE.value: "practically 0",
+    Verdict.INCONCLUSIVE.value: "inconclusive",
+    Verdict.SLIGHTLY_ABOVE.value: "above 0, perhaps by less than the ROPE,",
+    Verdict.ABOVE.value: "above 0 by more than the ROPE",
+    TOO_CLOSE: "inconclusive with so few draws (raise draws)",
 }
 
 
@@ -73,7 +75,8 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     ("vectors", "minus", *LABELS, *CONTRAST_COLUMNS),
                     note=(
                         "These intervals treat the vectors as independent. For the same words they "
-                        "are too wide; `bayesbias compare` gives narrower ones."
+                        "are too wide. `bayesbias compare --corpora` gives narrower ones, and "
+                        "shows them in SDs where scales differ."
                     ),
                     show_on="terminal page files",
                 )
@@ -129,8 +132,9 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
     counts = known["verdict"].value_counts(sort=False)
-    said = "; ".join(f"{count} {SAID.get(verdict, verdict)}" for verdict, count in counts.items())
-    headline = f"{frame['contrast'].iloc[0]} in {number_of(len(frame), 'cell')}: {said}."
+    contrast = frame["contrast"].iloc[0].replace(" - ", " minus ")
+    said = "; ".join(f"{SAID[each]} in {n}" for each, n in counts.items())
+    headline = f"Of {number_of(len(frame), 'cell')}, {contrast} is {said}."
     if known.empty:
         headline = "No conclusion: no cell has converged."
     if known["unit"].nunique() > 1:

@@ -33,7 +33,8 @@ _LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
 _NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
 _OF_VECTORS = (
-    "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)"
+    "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model), "
+    "or compare them by name, compare({'one': vectors, 'two': others}, wordlist)"
 )
 MOST_TEXTS = 1_000_000
 """Rows up to which labels are plain texts.
@@ -115,6 +116,9 @@ def load_distances(
     if not isinstance(source, str | os.PathLike):
         return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
     path = files.path_of(source, "source")
+    if not {".csv", ".parquet"} & {*path.suffixes}:
+        problem = f"expected a .csv or .parquet file of distances, got {path.name}"
+        raise InputError(problem, where="table", hint=_OF_VECTORS)
     files.check_file(path, "a .csv or .parquet file")
     # Labels are read as categories, so that many rows stay small.
     parquet = path.suffix.lower() == ".parquet"

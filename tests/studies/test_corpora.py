@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bayesbias.cli.main import cli
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import View
 from bayesbias.studies.corpora.comparing import weights_of
-from bayesbias.studies.corpora.sections import interpret, main_table
+from bayesbias.studies.corpora.sections import direction, interpret, main_table
 from bayesbias.tables.joining import join_tables
 from bayesbias.tables.reading import as_pair_table
 
@@ -154,7 +155,8 @@ def test_sentences_speak_of_change_in_the_names_of_the_sets(two, slope):
     said = interpret(two, View())
     assert isinstance(said, Interpretation)
     assert "from 1930s to 1980s" in said.headline
-    assert any(text.startswith("x: associated minus different moved by") for text in said.details)
+    assert any(text.startswith("x: associated minus different") for text in said.details)
+    assert "became stronger from 1930s to 1980s" in said.headline
     assert "per step" in interpret(slope, View()).headline
     text = bb.output.to_text(two)
     assert len(text.splitlines()) <= 25
@@ -183,7 +185,8 @@ def test_groups_on_shared_sets_change_in_the_names_of_the_sets():
     assert row["name"] == "women - men"
     assert row["mean"] == pytest.approx(apart, abs=0.02)
     said = bb.interpret(found)
-    assert any("women: career minus family moved by" in text for text in said.details)
+    assert any("women: career minus family" in text for text in said.details)
+    assert len(found.standardized(level="between"))
 
 
 def test_classes_are_named_by_their_sets():
@@ -194,15 +197,87 @@ def test_classes_are_named_by_their_sets():
     }
     found = bb.compare(named, kind="corpora", **SETTINGS)
     labels = main_table(found, View())["label"].str.strip().tolist()
-    assert {"x: p minus q", "y: q minus p", "p: x minus y"} <= set(labels)
+    assert {"x: p - q", "y: q - p", "p: x - y"} <= set(labels)  # as `fit` has them
     details = interpret(found, View()).details
-    assert any(text.startswith("x: p minus q moved by") for text in details)
+    assert any(text.startswith("x: p minus q") for text in details)
 
 
-def test_mean_distances_far_apart_are_a_warning():
-    frames = {"small": table(), "large": table().assign(distance=lambda f: f["distance"] / 2)}
-    found = bb.compare(frames, kind="corpora", **SETTINGS)
-    assert any("equal size" in text for text in bb.interpret(found).warnings)
+def test_changes_in_sds_are_a_fit_of_distances_divided_by_the_sd_of_neutral_pairs(two):
+    frames, values = periods(), {}
+    for name in two.corpora:
+        pairs = frames[name]
+        neutral = pairs[pairs["connection"] == "neutral"]
+        squares = [
+            ((own - own.mean()) ** 2).sum()
+            for _, own in neutral.groupby("protected_class")["distance"]
+        ]
+        sd = np.sqrt(sum(squares) / len(neutral))
+        assert two.sds[name] == pytest.approx(sd)
+        values[name] = pairs["distance"].to_numpy() / sd
+    # The priors of `change` know distances: so the fit is of a tenth of an SD as one.
+    change = frames["1930s"].assign(change=(values["1980s"] - values["1930s"]) / 10)
+    own = bb.fit(change.drop(columns="distance"), "change", seed=2, draws=1000, chains=2)
+    direct = own.contrasts(estimand="population").set_index(KEYS)
+    found = two.standardized(estimand="population").set_index(KEYS).loc[direct.index]
+    np.testing.assert_allclose(found["mean"], direct["mean"] * 10, atol=0.05)
+    np.testing.assert_allclose(found["sd"], direct["sd"] * 10, rtol=0.15)
+    assert set(found["rope"]) == {0.1}
+    each = two.by_corpus(standardized=True).query("corpus == '1980s'").set_index(KEYS)
+    assert found["last"].tolist() == each.loc[found.index, "mean"].tolist()
+    raw = two.corpora["1980s"].contrasts(estimand="population").set_index(KEYS)["mean"]
+    np.testing.assert_allclose(found["last"], raw.loc[found.index] / two.sds["1980s"])
+
+
+def test_vectors_on_two_scales_are_compared_in_sds():
+    frames = periods()
+    first, last = frames["1930s"], frames["1980s"]
+    half = last.assign(distance=last["distance"] / 2)
+    plain, scaled = (bb.compare({"a": first, "b": own}, **SETTINGS) for own in (last, half))
+    ours, theirs = (each.standardized(estimand="population") for each in (plain, scaled))
+    np.testing.assert_allclose(ours["mean"], theirs["mean"], atol=0.03)
+    np.testing.assert_allclose(ours["sd"], theirs["sd"], rtol=0.1)
+    said, text = bb.interpret(scaled), bb.output.to_text(scaled)
+    assert any("in SDs" in each and "equal size" in each for each in said.warnings)
+    assert " SDs [" in said.headline
+    assert "Difference in SDs" in text
+    assert not any("one scale" in each for each in bb.interpret(plain).warnings)
+    assert "SDs" in bb.plots.plot_corpora(scaled, standardized=True).get_xlabel()
+    assert bb.output.to_json(scaled)["standardized"]
+
+
+def test_a_table_on_another_scale_has_not_changed():
+    first, noise = table(), np.random.default_rng(1).normal(0, 1e-4, len(table()))
+    nearly = first.assign(distance=first["distance"] / 2 + noise)
+    frame = bb.compare({"a": first, "b": nearly}, **SETTINGS).standardized()
+    assert frame["mean"].abs().max() < 0.01
+    assert (frame["verdict"] == "negligible").all()
+    exact = bb.compare({"a": first, "b": first.assign(distance=first["distance"] / 2)}, **SETTINGS)
+    assert not exact.in_sds
+    assert any("equal size" in text for text in bb.interpret(exact).warnings)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "change", "said"),
+    [
+        ((-0.3, -0.1), (-0.15, -0.01), (0.05, 0.2), "became weaker"),
+        ((-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3), "became weaker"),
+        ((-0.3, -0.1), (0.1, 0.3), (0.3, 0.5), "reversed"),
+        ((-0.2, -0.02), (-0.4, -0.2), (-0.3, -0.1), "became stronger"),
+        ((-0.05, 0.1), (0.2, 0.4), (0.1, 0.4), "became stronger"),
+        ((-0.1, 0.05), (0.2, 0.4), (0.1, 0.4), ""),
+        ((-0.1, -0.02), (-0.1, 0.4), (0.1, 0.4), ""),
+        ((-0.3, -0.1), (-0.3, -0.1), (-0.1, 0.1), ""),
+    ],
+)
+def test_a_direction_is_said_where_intervals_decide_it(first, last, change, said):
+    ends = {"first": first, "last": last, "hpdi": change}
+    row = {
+        f"{name}_{end}": v
+        for name, of in ends.items()
+        for end, v in zip(("low", "high"), of, strict=True)
+    }
+    row |= {name: sum(of) / 2 for name, of in ends.items()}
+    assert direction(SimpleNamespace(**row)) == said
 
 
 def test_a_failed_predictive_check_is_a_warning():
@@ -229,6 +304,7 @@ def test_a_comparison_is_read_again_from_its_folder(two, tmp_path):
     ("corpora", "said"),
     [
         ({"one": table()}, "two or more"),
+        ({"one": "a.vec", "two": "b.vec"}, "wordlist"),
         (table(), "two or more"),
         (
             {"a": table(), "b": table().assign(attribute=lambda f: "q" + f["attribute"])},

@@ -323,7 +323,7 @@ def test_the_posterior_is_that_of_the_plain_model(table):
 
 def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     text = to_text(fit)
-    assert "career minus family" in text
+    assert "career - family" in text
     assert "women - men" in text
     assert "3 groups, 11 words x 9 attributes (career 4, family 5)" in text
     said = bb.interpret(fit)

@@ -202,7 +202,7 @@ def test_groups_on_shared_sets_are_pooled():
         words,
         **SETTINGS,
     )
-    assert "women - men: career minus family" in bb.output.to_text(found)
+    assert "women - men: career - family" in bb.output.to_text(found)
     assert bb.interpret(found).headline
 
 

@@ -3,6 +3,11 @@
 Each pair of a word and an attribute has one distance in each corpus. A linear combination of these
 distances is one number for each pair: the second minus the first, or a slope over ordered corpora.
 The model ``change`` fits it, so that what a word or an attribute has in all corpora cancels.
+
+Distances of one corpus may scatter more than those of another, as where models of 50 and of 300
+dimensions are compared. So each change is fitted a second time, to distances divided by the SD of
+the pairs in their corpus (`sds_of_pairs`). That is a change of units: nothing depends on the scale
+of a corpus, and no SD has to be estimated by a model whose priors know one scale.
 """
 
 import itertools
@@ -21,7 +26,7 @@ from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.spec import GROUPS_MODEL, ModelSpec, load_model, parse_model
 from bayesbias.studies.common import ManyFits, stacked, with_ends
 from bayesbias.tables.distances import distance_table
@@ -42,10 +47,11 @@ class Change:
     fit : BiasFit
         Of the change times `scale`.
     weights : mapping of str to float
-        Of the distances in each corpus; they sum to zero.
+        Of the distances in each corpus, or of these in SDs; they sum to zero.
     scale : float
-        ``sqrt(2 / sum(weights ** 2))``: one for the difference of two corpora. With it the noise of
-        a slope is as large as that of a difference, for which the priors were made.
+        ``sqrt(2 / sum((weights / unit) ** 2))`` with the unit of each corpus: one for the
+        difference of two corpora in distances. With it the noise of a slope, or of a change in SDs,
+        is as large as that of a difference in distances, for which the priors were made.
     steps : int
         From the first to the last corpus: one, or those of a slope. The ROPE is for all of them.
     """
@@ -61,10 +67,6 @@ class Change:
         used = [name for name, weight in self.weights.items() if weight]
         return (used[0], used[-1]) if self.weights[used[0]] < 0 else (used[-1], used[0])
 
-    def divided(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return estimates of the change from those of the fit."""
-        return frame.assign(**(frame[_NUMBERS] / self.scale))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CorpusComparison(ManyFits):
@@ -76,6 +78,11 @@ class CorpusComparison(ManyFits):
         The fit of the distances in each corpus, on the pairs that all corpora have.
     changes : Mapping of str to Change
         From each corpus to each later one, or the slope over all of them.
+    in_sds : Mapping of str to Change
+        The same, of distances in SDs of the pairs of each corpus. Empty if one table is a multiple
+        of another, or pairs do not differ.
+    sds : Mapping of str to float
+        The SD of the pairs of each corpus; see `sds_of_pairs`.
     provenance : Mapping
         Models, tables, coverage, and the words that each corpus lacks (``missing``).
 
@@ -97,6 +104,8 @@ class CorpusComparison(ManyFits):
 
     corpora: Mapping[str, BiasFit]
     changes: Mapping[str, Change]
+    in_sds: Mapping[str, Change]
+    sds: Mapping[str, float]
     provenance: Mapping[str, Any]
 
     def contrasts(
@@ -127,16 +136,38 @@ class CorpusComparison(ManyFits):
             `bayesbias.inference.estimates`, and ``first, last`` with ``_low`` and ``_high``: the
             contrast in the first and in the last corpus, each from its own fit.
         """
+        return self._compared(False, prob, rope, estimand, level)
+
+    def standardized(
+        self,
+        prob: float = PROB,
+        rope: float = STANDARD_ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
+        """Estimate how far each contrast changed, in SDs of the pairs of each corpus.
+
+        Report it where distances scatter more in one corpus than in another. Parameters and columns
+        are those of `contrasts`, here all in SDs.
+        """
+        return self._compared(True, prob, rope, estimand, level)
+
+    def _compared(self, in_sds: bool, prob: float, rope: float, *asked: str | None) -> pd.DataFrame:
         frames = {}
-        for name, change in self.changes.items():
+        for name, change in (self.in_sds if in_sds else self.changes).items():
             near = checks.positive(rope, "rope") / change.steps
-            own = change.fit.contrasts(prob, near * change.scale, estimand, level)
-            first, last = (
-                self.corpora[corpus].contrasts(prob, rope, estimand, level)
-                for corpus in change.ends
-            )
-            frames[name] = with_ends(change.divided(own).assign(rope=near), first=first, last=last)
+            own = change.fit.contrasts(prob, near * change.scale, *asked)
+            first, last = (self._level(end, in_sds, prob, rope, *asked) for end in change.ends)
+            own = divided(own, change.scale).assign(rope=near)
+            frames[name] = with_ends(own, first=first, last=last)
         return stacked(frames, "change")
+
+    def _level(
+        self, corpus: str, in_sds: bool, prob: float, rope: float, *asked: str | None
+    ) -> pd.DataFrame:
+        by = self.sds[corpus] if in_sds else 1.0
+        own = self.corpora[corpus].contrasts(prob, rope * by, *asked)
+        return divided(own, by).assign(rope=rope)
 
     def means(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Estimate how far the mean distances of each kind of attributes changed, overall.
@@ -148,30 +179,35 @@ class CorpusComparison(ManyFits):
             `bayesbias.inference.estimates`, and ``n_pairs``.
         """
         frames = {
-            n: each.divided(each.fit.summary(prob, estimand)) for n, each in self.changes.items()
+            n: divided(each.fit.summary(prob, estimand), each.scale)
+            for n, each in self.changes.items()
         }
         return stacked(frames, "change")
 
-    def by_corpus(self, prob: float = PROB, rope: float = ROPE) -> pd.DataFrame:
-        """Return the contrasts of each corpus for new words.
+    def by_corpus(
+        self, prob: float = PROB, rope: float = ROPE, standardized: bool = False
+    ) -> pd.DataFrame:
+        """Return the contrasts of each corpus for new words, also in SDs of its pairs.
 
         ``corpus``, then as `BiasFit.contrasts`.
         """
-        frames = {n: each.contrasts(prob, rope, "population") for n, each in self.corpora.items()}
+        frames = {n: self._level(n, standardized, prob, rope, "population") for n in self.corpora}
         return stacked(frames, "corpus")
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of `contrasts`, as `BiasFit.table_draws` does."""
-        checks.choice(table, ["contrasts"], "table")
+        known = {"contrasts": self.changes, "standardized": self.in_sds}
         parts = []
-        for name, change in self.changes.items():
+        for name, change in known[checks.choice(table, known, "table")].items():
             own = change.fit.table_draws("contrasts", **arguments)
             parts.append(rows.relabeled(own / change.scale, change=[name] * own.sizes["row"]))
         return rows.joined_rows(parts)
 
     def fits(self) -> dict[str, BiasFit]:
         """Return every fit by its name, those of the changes first."""
-        return {**{name: each.fit for name, each in self.changes.items()}, **self.corpora}
+        changes = {name: each.fit for name, each in self.changes.items()}
+        in_sds = {f"{name}, in SDs": each.fit for name, each in self.in_sds.items()}
+        return {**changes, **in_sds, **self.corpora}
 
 
 def compare_corpora(
@@ -196,14 +232,21 @@ def compare_corpora(
     level_spec = load_model(model_for(frame) if level_model is None else level_model)
     spec = model_of_changes(frame) if model == "change" else changes_model(model)
     weights = weights_of(names, ordered)
-    with ticking("fitting", len(names) + len(weights), progress) as tick:
+    distances, sds = joined.distances, sds_of_pairs(joined)
+    changes, in_sds = dict[str, Change](), dict[str, Change]()
+    units = [(changes, distances, np.ones(len(names)))]
+    if sds.min() > 1e-6:
+        units.append((in_sds, (distances - distances.mean()) / sds, sds.to_numpy()))
+    with ticking("fitting", len(names) + len(units) * len(weights), progress) as tick:
         fits = fit_each(joined, level_spec, settings, tick)
-        changes = {}
-        for name, own in weights.items():
-            scale = float(np.sqrt(2 / np.sum(own**2)))
-            change = frame.assign(change=scale * (joined.distances.to_numpy() @ own))
+        for (found, values, unit), (name, own) in itertools.product(units, weights.items()):
+            scale = float(np.sqrt(2 / np.sum((own / unit) ** 2)))
+            change = frame.assign(change=scale * (values.to_numpy() @ own))
             by_kind = change.groupby(spec.results.group, observed=True)["change"]
             apart = by_kind.agg(np.ptp) < 1e-6  # as far as single precision tells
+            if apart.any() and found is in_sds:  # one table is a multiple of another
+                in_sds.clear()
+                break
             if apart.any():
                 kinds = "" if apart.all() else f" of {some(apart.index[apart])}"
                 raise InputError(
@@ -214,7 +257,7 @@ def compare_corpora(
                     else "is one file named twice?",
                 )
             called = {"name": f"{about['name']}, {name}", "repeats": "keep"}
-            changes[name] = Change(
+            found[name] = Change(
                 fit(PairTable(change, joined.coverage, called), spec, **settings),
                 dict(zip(names, own.tolist(), strict=True)),
                 scale,
@@ -222,7 +265,25 @@ def compare_corpora(
             )
             tick(1)
     made = made_with(spec, next(iter(fits.values())))
-    return CorpusComparison(fits, changes, {**about, **made})
+    return CorpusComparison(fits, changes, in_sds, sds.to_dict(), {**about, **made})
+
+
+def sds_of_pairs(joined: JoinedTables) -> pd.Series:
+    """Return the SD of single pairs in each table, around the means of their classes.
+
+    Of neutral pairs or, without them, of the pairs of all connections, each with the same weight.
+    """
+    frame, neutral = joined.frame, joined.frame["connection"] == "neutral"
+    rows = neutral if neutral.any() else ~neutral
+    cells = [frame.loc[rows, name] for name in ("protected_class", "attribute_class")]
+    values, kinds = joined.distances[rows], frame.loc[rows, "connection"]
+    apart = values - values.groupby(cells, observed=True).transform("mean")
+    return np.sqrt((apart**2).groupby(kinds, observed=True).mean().mean())
+
+
+def divided(frame: pd.DataFrame, by: float) -> pd.DataFrame:
+    """Return estimates in another unit."""
+    return frame.assign(**(frame[_NUMBERS] / by))
 
 
 def made_with(spec: ModelSpec, level_fit: BiasFit) -> dict[str, Any]:

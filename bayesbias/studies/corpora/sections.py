@@ -28,7 +28,8 @@ from bayesbias.studies.corpora.comparing import CorpusComparison
 QUESTION = "What changed from one corpus to another?"
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
-FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
+FAR = 0.1  # by which mean distances differ where training or dimensions do
+TIMES = 1.25  # by which SDs of pairs differ then
 CHANGE = Column("mean", "change", "signed")
 LABELS = ("change", "level", "name", "contrast", "estimand")
 
@@ -39,7 +40,7 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     return [
         title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        convergence_of_all(result, "each corpus and each change"),
+        convergence_of_all(result, "each corpus and each change, also in SDs"),
     ]
 
 
@@ -53,12 +54,34 @@ def in_names(names: Names, row: Any) -> str:
 def label_of(names: Names, row: Any) -> str:
     """Return what a first table calls a row below overall."""
     plain = row.contrast == "associated - different" and not names and row.level in LEVEL_NAMES
-    return f"  {LEVEL_NAMES[row.level]} {row.name}" if plain else f"  {in_names(names, row)}"
+    said = in_names(names, row).replace(" minus ", " - ")
+    return f"  {LEVEL_NAMES[row.level]} {row.name}" if plain else f"  {said}"
+
+
+def scales_apart(result: CorpusComparison) -> str:
+    """Say how far the scales of the distances differ; nothing where they are alike."""
+    sds = pd.Series(result.sds)
+    means = pd.Series({n: each.table["distance"].mean() for n, each in result.corpora.items()})
+    if np.ptp(means) <= FAR and sds.max() <= TIMES * sds.min():
+        return ""
+    (low, high), (less, more) = ((of.idxmin(), of.idxmax()) for of in (means, sds))
+    return (
+        f"the mean is {means[low]:.2f} in {low} and {means[high]:.2f} in {high}, the SD of pairs "
+        f"{sds[less]:.3f} in {less} and {sds[more]:.3f} in {more}"
+    )
+
+
+def reported(result: CorpusComparison, view: View) -> tuple[pd.DataFrame, str]:
+    """Return the changes for new words and their unit: SDs where the scales differ."""
+    if result.in_sds and scales_apart(result):
+        frame = result.standardized(view.prob, view.standard_rope, "population")
+        return frame, " SDs"
+    return result.contrasts(view.prob, view.rope, "population"), ""
 
 
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
-    frame = result.contrasts(view.prob, view.rope, "population")
+    frame, _ = reported(result, view)
     names = own_names(next(iter(result.corpora.values())))
     several = frame["change"].nunique() > 1
     parts = []
@@ -87,6 +110,8 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 
     prob, rope = view.prob, view.rope
     names = list(result.corpora)
+    in_sds = bool(reported(result, view)[1])
+    near = view.standard_rope if in_sds else rope
     slope = next(iter(result.changes.values())).steps > 1
     first, last = (names[0], names[-1]) if len(result.changes) == 1 else ("first", "second")
     ends = (Column("first", first, "signed"), Column("last", last, "signed"))
@@ -95,17 +120,23 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     out = [
         Section(
             "result",
-            f"Difference in cosine distance, {what}, new words "
+            f"Difference in {'SDs of pairs' if in_sds else 'cosine distance'}, {what}, new words "
             "(negative change: the first kind came closer)",
             partial(main_table, result, view),
             (Column("label", ""), *ends, change, HPDI, IN_ROPE),
-            partial(bb.plots.plot_corpora, result, prob=prob, rope=rope),
+            partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
             show_on="terminal page",
         ),
         Section(
             "contrasts",
             "All changes, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
+            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
+        ),
+        Section(
+            "standardized",
+            "All changes in SDs of the pairs of each corpus",
+            partial(result.standardized, prob, view.standard_rope) if result.in_sds else None,
             (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
         ),
         Section(
@@ -146,11 +177,13 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 
 def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the first contrast in each corpus, and how far it lies off the straight line."""
-    frame = result.by_corpus(view.prob, view.rope)
+    unit = reported(result, view)[1]
+    frame = result.by_corpus(view.prob, standardized=bool(unit))
     keys = ["level", "name", "contrast"]
     own = frame[(frame[keys] == frame[keys].iloc[0]).all(axis=1)]
     steps = np.arange(len(own))
-    return own.assign(off_line=own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps))
+    off = own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps)
+    return own.assign(off_line=off, unit=unit)
 
 
 def interpret(result: CorpusComparison, view: View) -> Interpretation:
@@ -164,29 +197,44 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
         "The intervals are for other words in these vectors. Other documents may give another "
         "change: train on resampled documents too."
     )
-    frame = result.contrasts(view.prob, view.rope, "population")
+    frame, unit = reported(result, view)
     names = own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
-    said = [_sentence(result, names, row) for row in first.itertuples()]
+    said = [_sentence(result, names, row, unit) for row in first.itertuples()]
     wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
     classes = frame[wanted]
-    details = [_sentence(result, names, row) for row in classes.itertuples()]
+    details = [_sentence(result, names, row, unit) for row in classes.itertuples()]
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 
-def _sentence(result: CorpusComparison, names: Names, row: Any) -> str:
+def direction(row: Any) -> str:
+    """Say which way a difference moved from the first corpus to the last.
+
+    Nothing where the intervals of the change, and of both differences, do not decide it.
+    """
+    way, first, last = (
+        (getattr(row, f"{of}_low") > 0) - (getattr(row, f"{of}_high") < 0)
+        for of in ("hpdi", "first", "last")
+    )
+    if way and (way == first or (way == last and way * row.first > 0)):
+        return "became stronger"
+    if way and first == -way and last == way:
+        return "reversed"
+    return "became weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
+
+
+def _sentence(result: CorpusComparison, names: Names, row: Any, unit: str) -> str:
     """Say how one contrast changed.
 
-    Such as ``women: family minus career moved by -0.04 from 1930s to 1980s``.
+    Such as ``women: family minus career became weaker from 1930s to 1980s: change +0.04``.
     """
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
-    moved = (
-        f"{in_names(names, row)} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to "
-        f"{end}"
-    )
-    rope = f"the ROPE (±{row.rope:.2g}{step})"
+    size = f"{row.mean:+.3f}{unit}{step} {interval(row)}"
+    period = f"from {start} to {end}"
+    moved = f"{in_names(names, row)} moved by {size} {period}"
+    rope = f"the ROPE (±{row.rope:.2g}{unit}{step})"
     where, _, unsure = row.verdict.partition(", ")
     if where == "negligible":
         return f"No change by more than {rope}: {moved}."
@@ -194,10 +242,14 @@ def _sentence(result: CorpusComparison, names: Names, row: Any) -> str:
         if unsure:
             return f"Inconclusive with so few draws: {moved}. Raise --draws."
         return f"Inconclusive: {moved}. The interval includes 0 and reaches beyond {rope}."
-    size = "but perhaps less than" if unsure else "by more than"
+    if way := direction(row):
+        moved = f"{in_names(names, row)} {way} {period}: change {size}"
+    else:
+        moved += " (weaker or stronger: inconclusive)"
+    near = "but perhaps less than" if unsure else "by more than"
     if row.level == "overall":
         moved = f"{moved[0].upper()}{moved[1:]}"
-    return f"{moved}, {size} {rope}."
+    return f"{moved}, {near} {rope}."
 
 
 def _warnings(result: CorpusComparison, view: View) -> list[str]:
@@ -210,18 +262,16 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
     if next(iter(result.changes.values())).steps > 1:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]
-        if abs(worst["off_line"]) > view.rope:
+        if abs(worst["off_line"]) > (view.standard_rope if worst["unit"] else view.rope):
             out.append(
-                f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f} off the straight "
-                "line. Compare the corpora in pairs, without --ordered."
+                f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f}{worst['unit']} off "
+                "the straight line. Compare the corpora in pairs, without --ordered."
             )
-    means = pd.Series({n: each.table["distance"].mean() for n, each in result.corpora.items()})
-    low, high = means.idxmin(), means.idxmax()
-    if means[high] - means[low] > FAR:
+    if apart := scales_apart(result):
+        in_sds = "Report the change in SDs, as above. " if result.in_sds else ""
         out.append(
-            f"The mean distance of all pairs is {means[low]:.2f} in {low} and {means[high]:.2f} in "
-            f"{high}. "
-            "Train on corpora of equal size, with equal settings."
+            f"Distances are not on one scale: {apart}. {in_sds}If you trained the vectors, train "
+            "again on corpora of equal size, with equal settings."
         )
     return out
 
@@ -232,4 +282,4 @@ def about(result: CorpusComparison) -> dict[str, Any]:
         name: {"weights": dict(each.weights), "scale": each.scale, "steps": each.steps}
         for name, each in result.changes.items()
     }
-    return about_fits(result, result.provenance["coverage"], changes=changes)
+    return about_fits(result, result.provenance["coverage"], changes=changes, sds=dict(result.sds))

@@ -403,7 +403,7 @@ def compare(
     debiased: Any = None,
     model: checks.FilePath | ModelSpec = "change",
     *,
-    kind: str = "debiasing",
+    kind: str | None = None,
     ordered: bool = False,
     level_model: checks.FilePath | ModelSpec = DEFAULT_MODEL,
     draws: int = 1000,
@@ -426,8 +426,9 @@ def compare(
     model : str, path or ModelSpec
         For the differences; its outcome must be ``change``. A covariate that it has slopes on is a
         column of the original.
-    kind : {"debiasing", "corpora"}
-        What is compared.
+    kind : {"debiasing", "corpora"}, optional
+        What is compared. By default corpora if `original` is a mapping of names to vectors or
+        tables.
     ordered : bool
         Whether three or more corpora are in order of time, with equal steps. Then the result is the
         slope per step. By default the corpora are compared in pairs.
@@ -457,6 +458,8 @@ def compare(
     >>> found.methods["debiased"].construction.flags
     ('equalized', 'controls_moved')
     """
+    if kind is None:
+        kind = "corpora" if holds_tables(original) else "debiasing"
     checks.choice(kind, ("debiasing", "corpora"), "kind")
     settings: dict[str, Any] = {
         "draws": draws,
@@ -470,8 +473,8 @@ def compare(
     if kind == "corpora":
         level = None if level_model == DEFAULT_MODEL else level_model
         return compare_corpora(original, debiased, model, level, ordered, progress, settings)
-    spec, level_spec = changes_model(model), load_model(level_model)
     start = as_pair_table(original)
+    spec, level_spec = changes_model(model), load_model(level_model)
     whole = _owned(start)
     if not len(whole):
         raise InputError(

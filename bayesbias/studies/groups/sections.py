@@ -63,11 +63,6 @@ def header(fit: BiasFit, view: View) -> list[str]:
     return header_of(fit, subject_of(fit), size)
 
 
-def worded(contrast: str) -> str:
-    """Return a contrast of sets as a reader says it."""
-    return contrast.replace(" - ", " minus ")
-
-
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     """Return the first table.
 
@@ -90,7 +85,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         rows = frame[frame["contrast"] == contrast]
         if parts and sum(map(len, parts)) + 1 + len(rows) > MOST_ROWS:
             break
-        parts += [heading(worded(contrast)), rows.assign(label="  " + rows["name"])]
+        parts += [heading(contrast), rows.assign(label="  " + rows["name"])]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -196,9 +191,8 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
     said = []
     for row in within.itertuples():
         nearer = (f"closer to {name}" for name in sides_of(row.contrast, sets))
-        said.append(
-            f"{row.name}: {worded(row.contrast)} {row.mean:+.3f}, {in_words(row, *nearer)}."
-        )
+        contrast = row.contrast.replace(" - ", " minus ")
+        said.append(f"{row.name}: {contrast} {row.mean:+.3f}, {in_words(row, *nearer)}.")
     details = said
     if len(between):
         main = main_sets(fit)
