@@ -459,7 +459,8 @@ def compare(
     ('equalized', 'controls_moved')
     """
     if kind is None:
-        kind = "corpora" if holds_tables(original) else "debiasing"
+        named = isinstance(original, Mapping) and "protected_word" not in original
+        kind = "corpora" if named else "debiasing"
     checks.choice(kind, ("debiasing", "corpora"), "kind")
     settings: dict[str, Any] = {
         "draws": draws,
