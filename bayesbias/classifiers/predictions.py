@@ -249,8 +249,7 @@ def _predictions_of(
         texts = part["sentence"]
         unknown = ~texts.isin(wanted["sentence"])
         hint = nearest(texts[unknown].iloc[0], wanted["sentence"]) if unknown.any() else None
-        hint = hint or _OTHERS
-        refuse(unknown, "expected a sentence of the list", texts, hint=hint)
+        refuse(unknown, "expected a sentence of the list", texts, hint=hint or _OTHERS)
         refuse(texts.duplicated(), "expected each sentence once", texts)
         if (np.diff(pd.Index(wanted["sentence"]).get_indexer(pd.Index(texts))) < 0).any():
             note = "the rows were put in order by their sentences"

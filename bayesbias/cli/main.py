@@ -88,8 +88,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except click.ClickException as error:
         if getattr(error, "option_name", "") == "--bayes":
-            hint = "For a Bayesian fit of word vectors use `bayesbias fit`"
-            _end(f"--bayes: expected with seat and sentiment alone, got it here. {hint}")
+            _end(
+                "--bayes: expected with seat or sentiment, got it here. For vectors use `bayesbias fit`"
+            )
         problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
         context = getattr(error, "ctx", None)
         where = "bayesbias" if context is None else context.command_path

@@ -122,14 +122,13 @@ def _screen(
         )
         if own.any()
     ]
-    missing = checks.once(word for result in results for word in result.dropped)
-    more = [f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(
-        missing
-    )
-    more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
+    more = []
     if one_sided.any():
         what = "is X closer to A, and Y to B? A p near 1 points the other way"
-        more.insert(0, f"p is one-sided: {what}. --sides 2 tests both directions.")
+        more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
+    if missing := checks.once(word for result in results for word in result.dropped):
+        more.append(f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}.")
+    more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more

@@ -96,11 +96,10 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         if result.kind == "choice":
             scale = "probability" if scale == "outcome" else f"probability of {scale}"
         shown = ("model", "contrast", "level", "name", "estimand", "scale")
-        several = len(result.responses.models) > 1
-        contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
-        title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
-        title = f"{title} in {scale} (ROPE ±{result.rope:g})"
         first, new = overall(result, view), result.estimands["population"]
+        contrast, *others = first["contrast"].unique()
+        title = "Differences" if others else f"{contrast}: difference"
+        title = f"{title} in {scale} (ROPE ±{result.rope:g})"
         labels = [Column("holds_for", "for")]
         if labelled := first["label"].any():
             one = first["estimand"].eq("population").all()
@@ -114,7 +113,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 (*labels, *common.CONTRAST_COLUMNS),
                 note="--detail has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
-                if several
+                if len(result.responses.models) > 1
                 else None,
                 show_on="terminal page",
             ),
@@ -202,23 +201,18 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         return Interpretation(subject, f"No fit. {why}", warnings, notes, lambda: of_data[1:])
     if unsure := common.not_converged(subject, result.fit, notes):
         return unsure
-    frame = result.contrasts(view.prob, level="overall")
-    frame = frame[frame["scale"] != "log_odds"]
-    new = result.estimands["population"]
-    models = list(dict.fromkeys(frame["model"]))
-    pairs = frame[~frame["contrast"].str.endswith(" - others")]
-    if len(pairs.groupby(["contrast", "model"])) > MOST_SAID and len(table.groups) > 1:
-        pairs = pairs[pairs["model"].isin(table.models)]  # not between models
-    named = [
-        ([contrast] if len(models) < 2 else [model, contrast], rows.set_index("estimand"))
-        for contrast, own in pairs.groupby("contrast", sort=False)
-        for model, rows in own.groupby("model", sort=False)
-    ]
+    frame, new = overall(result, view), result.estimands["population"]
+    model = frame["model"] + ": " if frame["model"].nunique() > 1 else ""
+    frame["label"] = model + frame["contrast"]
     what = "groups" if len(table.groups) > 1 else "models"
-    if len(named) > MOST_SAID:
-        said = [_largest(named, f"differences between {what}", new)]
+    pairs = frame[~frame["contrast"].str.endswith(" - others")]
+    if pairs["label"].nunique() > MOST_SAID and what == "groups":
+        pairs = pairs[pairs["model"].isin(table.models)]  # not between models
+    if pairs["label"].nunique() > MOST_SAID:
+        said = [_largest(pairs[pairs["estimand"] == "population"], what, new)]
     else:
-        said = [f"{_in_words(names, rows, new)}." for names, rows in named]
+        each = pairs.set_index("estimand").groupby("label", sort=False)
+        said = [f"{_in_words(rows, new)}." for _, rows in each]
     several = pairs["contrast"].nunique()
     notes += common.several_differences(several, f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
@@ -243,13 +237,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: of_data[1:])
 
 
-def _largest(named: list[tuple[list[str], pd.DataFrame]], what: str, new: str) -> str:
+def _largest(rows: pd.DataFrame, what: str, new: str) -> str:
     """Say of many differences how many exclude 0, and which are the largest of these."""
-    rows = pd.DataFrame([own.loc["population"].rename(": ".join(of)) for of, own in named])
     decided = rows[rows["verdict"].str.startswith(("below", "above"))]
     largest = decided.sort_values("mean", key=abs, ascending=False)[:MOST_SAID]
-    said = f"{len(decided)} of {len(rows)} {what} exclude 0 for {new}."
-    each = (f"{name} {row['mean']:+.3f} {common.interval(row)}" for name, row in largest.iterrows())
+    said = f"{len(decided)} of {len(rows)} differences between {what} exclude 0 for {new}."
+    each = (f"{row.label} {row.mean:+.3f} {common.interval(row)}" for row in largest.itertuples())
     return f"{said} Largest: {join_words(each)}." if len(largest) else said
 
 
@@ -266,27 +259,24 @@ def _lost(groups: dict[str, dict[str, int]]) -> list[str]:
     ]
 
 
-def _in_words(names: list[str], rows: pd.DataFrame, new: str) -> str:
-    """Say how far a difference holds: for what is new, or for these words and prompts alone.
-
-    `names` are the contrast, and before it the model where there are several.
-    """
+def _in_words(rows: pd.DataFrame, new: str) -> str:
+    """Say how far a difference holds: for what is new, or for these words and prompts alone."""
     row = rows.loc["population"]
     where, _, unsure = row["verdict"].partition(", ")
-    model, sides = ": ".join([*names[:-1], ""]), names[-1].split(" - ")
+    model, sides = row["label"].removesuffix(row["contrast"]), row["contrast"].split(" - ")
 
     def higher(mean: float) -> str:
         way = "higher" if mean > 0 else "lower"
         # Of two models their difference of the difference is meant.
         one = len(sides) == 2 and " - " not in model
-        return f"{sides[0]} is {way} than {sides[1]}" if one else f"{names[-1]} is {way}"
+        return f"{sides[0]} is {way} than {sides[1]}" if one else f"{row['contrast']} is {way}"
 
     if where == "negligible":
-        return f"{model}{names[-1]}: practically equal for {new}, within the ROPE"
+        return f"{row['label']}: practically equal for {new}, within the ROPE"
     if where != "inconclusive":
         far = "but perhaps by less" if unsure else "by more"
         return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
-    said = f"{model}{names[-1]}: inconclusive for {new} ({common.interval(row)})"
+    said = f"{row['label']}: inconclusive for {new} ({common.interval(row)})"
     if unsure:
         said = f"{said}: an end is too close to 0 or the ROPE for so few draws. Raise --draws"
     if rows["verdict"].get("listed_words", where).startswith(("below", "above")):

@@ -17,7 +17,6 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
-from bayesbias.core.files import guarded
 from bayesbias.core.formatting import join_words, some
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -185,8 +184,7 @@ def responses_table(
         from bayesbias.studies.responses.readers import load_responses
 
         return load_responses(frame, columns=given)
-    with guarded("frame", "a data frame, columns of one length, or a path"):
-        raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+    raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     for ours, theirs in given.items():
         if theirs not in raw.columns:
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
