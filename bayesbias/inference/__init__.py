@@ -1,7 +1,8 @@
 """From a table and a model to a posterior, and the questions one may ask of it.
 
-Read `bayesbias.models.design`, then `likelihood`, `sampling`, `posterior` and `estimates`; what the
-other modules add to each is in docs/architecture.md, "How to read inference". `fitting` joins them.
+The docstring of `fitting` lists the steps of a fit. Then read `bayesbias.models.design`,
+`likelihood`, `sampling`, `posterior` and `estimates`; docs/architecture.md, "How to read inference",
+says what the other modules add.
 """
 
 from bayesbias.core.packages import attach

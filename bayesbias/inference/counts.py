@@ -9,8 +9,8 @@ least squares),
 .. math:: z \sim N(c, A^{-1}), \quad A = I + D X^T (W^{-1} + \sigma_q^2)^{-1} X D, \qquad
           z_q \mid \eta_s \sim N(k (\tilde y - \eta_s),\ (1 + W \sigma_q^2)^{-1}),
 
-with :math:`\eta_s` the log odds without :math:`z_q`. At another scale they are wider or narrower, in
-proportion to :math:`(1 + I \sigma^2)^{-1/2}`, with I the precision that the data give the effect. The
+with :math:`\eta_s` the log odds without :math:`z_q`. At other scales they are wider or narrower,
+in proportion to :math:`(1 + I \sigma^2)^{-1/2}`, with I the precision that data give an effect. The
 density that is sampled is the exact one, so that the pilot decides over the number of steps alone.
 `bayesbias.inference.build` states the same model in PyMC.
 """
@@ -50,26 +50,28 @@ _WHOLE = (0, 1, 2, 3, 4)
 class Layout:
     r"""A binomial model as arrays.
 
-    Where groups have an effect each within what they share (``template`` and ``group by
-    template``), data tell the mean over groups from the deviations, and not the two effects. So
-    these are sampled: means with the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, deviations along
-    G - 1 orthonormal contrasts.
+    Where G groups have an effect each within what they share (``group by template`` within
+    ``template``), data tell the mean over groups and the deviations from it, not the two effects.
+    So these are sampled: means with the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, and
+    deviations along G - 1 orthonormal contrasts.
 
     Attributes
     ----------
     terms : tuple of str
-        The effects that are sampled as they are; their entries come first.
+        The parameters whose effects are sampled as they are; these come first.
     pairs : tuple of (str, str, ndarray)
-        What is shared, what groups have within it, and entries of the latter, shape (shared, G).
+        The shared parameter, that of groups within it, and entries of the latter, shape (shared,
+        G).
     single : str
-        The effect of single rows; empty where there is none.
+        The parameter with an effect for each row; empty if there is none.
     scales : tuple of str
     index : ndarray of int, shape (columns, rows)
-        The effect that each row has of each column, and `weight` its weight.
+        The effects that enter the log odds of each row.
     weight : ndarray, shape (columns, rows)
+        Their weights.
     scale_of, second_of : ndarray of int, shape (effects,)
-        The scale of each effect, or -1; its variance is that of the first and `share` of the
-        second.
+        The scales A and B of each effect, or -1: its variance is that of A plus `share` times that
+        of B.
     share, fixed : ndarray, shape (effects,)
         `fixed` is the standard deviation of effects without a scale.
     row_scale : ndarray of int, shape (rows,)
@@ -92,7 +94,7 @@ class Layout:
 
     @classmethod
     def of(cls, design: Design) -> Layout | None:
-        """Lay a model out; None where it is of a form that only PyMC samples."""
+        """Return the arrays of a model; None if only PyMC samples its form."""
         spec, n = design.spec, len(design.y)
         scales = tuple(spec.scales())
         starts = dict(zip(scales, np.cumsum([0, *map(design.size, scales)]), strict=False))
@@ -168,7 +170,10 @@ def _contrasts(groups: int) -> np.ndarray:
 
 
 def _pairs_of(design: Design, single: str) -> tuple[tuple[str, str, np.ndarray], ...]:
-    """Return effects nested in another with as many entries for each, each used once."""
+    """Return pairs of effects, the second with one entry for each group within those of the first.
+
+    An effect is in one pair at most.
+    """
     spec, found = design.spec, []
     for shared, within in itertools.permutations([name for name in spec.mu if name != single], 2):
         dims = [set(spec.parameters[name].dims) for name in (shared, within)]
@@ -329,7 +334,7 @@ def _sampled(
 
 @kernel.compiled
 def _density(
-    words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
+    integers: np.ndarray, reals: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
 ) -> float:
     """Return the log density at a point and write its gradient; write the draw if `out` has room.
 
@@ -337,10 +342,10 @@ def _density(
     """
 
     def whole(k: int) -> np.ndarray:
-        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return integers[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
     def real(k: int) -> np.ndarray:
-        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return reals[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
     index, scale_of, second_of = whole(0), whole(1), whole(2)
     row_scale, code = whole(3), whole(4)
@@ -425,15 +430,15 @@ def _density(
 @kernel.callback(kernel.LOGP)
 def logp_of_counts(n, at_at, grad_at, value_at, data):
     """Write log density and gradient at a point of the sampler."""
-    words, numbers = kernel.unpacked(data)
+    integers, reals = kernel.unpacked(data)
     grad = carray(grad_at, (n,))
-    value = _density(words, numbers, carray(at_at, (n,)), grad, np.empty(0))
+    value = _density(integers, reals, carray(at_at, (n,)), grad, np.empty(0))
     return kernel.reported(value, grad, value_at)
 
 
 @kernel.callback(kernel.EXPAND)
 def expand_counts(n, expanded, at_at, out_at, data):
     """Write the log scales and effects of a point, which are the draw that is kept."""
-    words, numbers = kernel.unpacked(data)
-    _density(words, numbers, carray(at_at, (n,)), np.empty(n), carray(out_at, (n,)))
+    integers, reals = kernel.unpacked(data)
+    _density(integers, reals, carray(at_at, (n,)), np.empty(n), carray(out_at, (n,)))
     return 0

@@ -32,7 +32,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.linear import Fresh, Linear, Quantities, joined, weights_of
+from bayesbias.inference.linear import Linear, NewEffects, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
@@ -361,14 +361,14 @@ def _with_new(
     averaged over the rows of a group.
     """
     spec = design.spec
-    shared: list[Fresh] = []
-    apart: list[Fresh] = []
+    shared: list[NewEffects] = []
+    apart: list[NewEffects] = []
 
-    def fresh(sd: str | float, codes: Sequence[np.ndarray], lever: np.ndarray | float) -> Fresh:
+    def fresh(sd: str | float, codes: Sequence[np.ndarray], lever: Any) -> NewEffects:
         cells, cell = combinations(codes)
         weights = np.zeros((len(counts), cells.shape[1]))
         np.add.at(weights, (group, cell), lever / counts[group])
-        return Fresh(sd, cells[0], weights)
+        return NewEffects(sd, cells[0], weights)
 
     for name in spec.location_parameters():
         parameter = spec.parameters[name]

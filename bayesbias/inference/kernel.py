@@ -88,11 +88,11 @@ def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[
 
 @compiled
 def log_density(
-    theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray
+    theta: np.ndarray, integers: np.ndarray, reals: np.ndarray, grad: np.ndarray
 ) -> float:
     """Return the log marginal posterior of the log scales `theta`, and write its gradient.
 
-    `words` is what `packed` makes of the arrays below, and `numbers` the same memory as real
+    `integers` is what `packed` makes of the arrays below, and `reals` the same memory as real
     numbers. An empty `grad` asks for the value alone. Priors have codes, two arguments and
     constants (`prior_constant`). `constants` are fixed variances, numbered after those of the
     scales. Component j has
@@ -109,10 +109,10 @@ def log_density(
     """
 
     def whole(k: int) -> np.ndarray:
-        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return integers[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
     def real(k: int) -> np.ndarray:
-        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return reals[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
     prior_code, prior_a, prior_b, prior_c, constants = whole(0), real(1), real(2), real(3), real(4)
     comp_m, comp_nu, comp_obs, comp_gram = whole(5), real(6), whole(7), whole(8)
@@ -302,15 +302,15 @@ def packed(parts: Sequence[Any], whole: Sequence[int] = _WHOLE) -> np.ndarray:
 
 
 @compiled
-def _coordinates_at(words: np.ndarray, numbers: np.ndarray, z: np.ndarray) -> np.ndarray:
+def _coordinates_at(integers: np.ndarray, reals: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return the coordinates u = mode + root z."""
     n = z.shape[0]
-    mode, root = words[1 + 2 * _MODE], words[1 + 2 * _ROOT]
+    mode, root = integers[1 + 2 * _MODE], integers[1 + 2 * _ROOT]
     u = np.empty(n)
     for k in range(n):
-        u[k] = numbers[mode + k]
+        u[k] = reals[mode + k]
         for r in range(n):
-            u[k] += numbers[root + k * n + r] * z[r]
+            u[k] += reals[root + k * n + r] * z[r]
     return u
 
 
@@ -343,28 +343,28 @@ def reported(value, grad, value_at):
 @callback(LOGP)
 def logp_callback(n, at_at, grad_at, value_at, data):
     """Write log density and gradient at a point of the sampler."""
-    words, numbers = unpacked(data)
-    log_m, root = words[1 + 2 * _LOG_M], words[1 + 2 * _ROOT]
+    integers, reals = unpacked(data)
+    log_m, root = integers[1 + 2 * _LOG_M], integers[1 + 2 * _ROOT]
     grad = carray(grad_at, (n,))
     theta, slope, bend, by_theta = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    u = _coordinates_at(words, numbers, carray(at_at, (n,)))
-    value = logs_of_coordinates(u, numbers[log_m : log_m + n], theta, slope, bend)
+    u = _coordinates_at(integers, reals, carray(at_at, (n,)))
+    value = logs_of_coordinates(u, reals[log_m : log_m + n], theta, slope, bend)
     if math.isfinite(value):
-        value += log_density(theta, words, numbers, by_theta)
+        value += log_density(theta, integers, reals, by_theta)
     grad[:] = 0.0
     for k in range(n):
         by_u = by_theta[k] * slope[k] + bend[k]
         for r in range(n):
-            grad[r] += numbers[root + k * n + r] * by_u
+            grad[r] += reals[root + k * n + r] * by_u
     return reported(value, grad, value_at)
 
 
 @callback(EXPAND)
 def expand_callback(n, expanded, at_at, out_at, data):
     """Write the log scales of a point, which are the draw that is kept."""
-    words, numbers = unpacked(data)
-    log_m = words[1 + 2 * _LOG_M]
+    integers, reals = unpacked(data)
+    log_m = integers[1 + 2 * _LOG_M]
     slope, bend = np.empty(n), np.empty(n)
-    u = _coordinates_at(words, numbers, carray(at_at, (n,)))
-    logs_of_coordinates(u, numbers[log_m : log_m + n], carray(out_at, (n,)), slope, bend)
+    u = _coordinates_at(integers, reals, carray(at_at, (n,)))
+    logs_of_coordinates(u, reals[log_m : log_m + n], carray(out_at, (n,)), slope, bend)
     return 0

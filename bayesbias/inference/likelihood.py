@@ -103,7 +103,7 @@ class Effect:
         Flat entries of the parameter that are rotated into this effect, with an axis for each
         factor, of length 1 where the parameter is not nested in it.
     variance : int
-        The number of its variance: of theta, or after these of the constants.
+        The number of its variance (see `Collapsed`).
     rows, coef : ndarray
         The rows of the component that it enters, and its coefficients there.
     load : ndarray
@@ -160,17 +160,20 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class Collapsed:
-    """A normal model on one table with all location effects integrated out.
+    """The reduction of a design: a normal model with all its effects integrated out.
+
+    Variances are numbered: first the squares of the scales, in the order of `theta`, then the
+    constants.
 
     Attributes
     ----------
     design : Design
         With its rows sorted (`Design.ordered`).
     scales : tuple of str
-        The sampled parameters, all positive, in the order in which `theta` holds their logarithms.
+        The sampled parameters, all positive; `theta` holds the logarithms of their entries.
     components : tuple of Component
     constants : ndarray
-        Fixed variances, numbered after those of theta.
+        The variances that are numbers of the model file.
     variance_of : Mapping of str to ndarray of int
         The number of the variance of each entry of a location parameter.
     arrays : tuple of ndarray
@@ -194,7 +197,7 @@ class Collapsed:
         return replace(self, design=design, components=components, arrays=arrays)
 
     @functools.cached_property
-    def _words(self) -> np.ndarray:
+    def _packed(self) -> np.ndarray:
         from bayesbias.inference.kernel import packed
 
         return packed(self.arrays)
@@ -215,15 +218,15 @@ class Collapsed:
 
         grad = np.empty(self.n_theta)
         theta = np.ascontiguousarray(theta, dtype=float)
-        return log_density(theta, self._words, self._words.view(float), grad), grad
+        return log_density(theta, self._packed, self._packed.view(float), grad), grad
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
         from bayesbias.inference.kernel import log_density
 
         rows = np.ascontiguousarray(thetas, dtype=float)
-        words, numbers, no_gradient = self._words, self._words.view(float), np.empty(0)
-        out = np.array([log_density(row, words, numbers, no_gradient) for row in rows])
+        integers, reals, no_gradient = self._packed, self._packed.view(float), np.empty(0)
+        out = np.array([log_density(row, integers, reals, no_gradient) for row in rows])
         return np.where(np.isfinite(out), out, -np.inf)
 
     def scales_of(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -291,7 +294,7 @@ class Collapsed:
 
 @functools.lru_cache(maxsize=2)  # a fit and the questions asked of it share a design
 def collapse(design: Design) -> Collapsed:
-    """Reduce a model on a table to its scales, exactly.
+    """Integrate the effects of a model on a table out, exactly.
 
     Raises
     ------
@@ -302,6 +305,7 @@ def collapse(design: Design) -> Collapsed:
     design = design.ordered()
     spec = design.spec
     terms = _collapsible_terms(design)
+    # Variances are numbered, those of scales first.
     scales = tuple(spec.scales())
     starts = np.cumsum([0, *(design.size(name) for name in scales)])
     offset = dict(zip(scales, starts, strict=False))
@@ -368,7 +372,7 @@ def check_priors(spec: ModelSpec) -> None:
 
 
 def prior_arrays(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the code of the prior of each scale, and its two arguments, as `kernel` takes them."""
+    """Return the code of the prior of each scale, and its two arguments (0 where it has one)."""
     priors: list[tuple[Any, ...]] = []
     for name in design.spec.scales():
         parameter = design.spec.parameters[name]
@@ -455,7 +459,7 @@ def _numbered(keys: Sequence[object]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The rows of the table whose levels are of one given orbit of each factor.
+    """The rows of the table whose levels belong to one orbit of each factor.
 
     Attributes
     ----------
@@ -474,7 +478,7 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Stratum:
-    """The deviations along some factors, of the blocks that share the orbits there.
+    """The data of the blocks that share orbits along A, rotated to deviations along A.
 
     Attributes
     ----------
@@ -707,6 +711,7 @@ def _components(strata: Sequence[_Stratum], design: Design) -> tuple[Component, 
 def _kernel_arrays(
     design: Design, constants: np.ndarray, components: Sequence[Component]
 ) -> tuple[np.ndarray, ...]:
+    """Return the arrays that `bayesbias.inference.kernel.log_density` reads, in its order."""
     from bayesbias.inference.kernel import prior_constant
 
     priors = prior_arrays(design)

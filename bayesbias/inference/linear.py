@@ -29,7 +29,7 @@ _NUMBERS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Fresh:
+class NewEffects:
     """The effects of a new word, attribute or pair: normals around zero.
 
     Attributes
@@ -56,16 +56,16 @@ class Linear:
     constant : ndarray, shape (quantities,)
     weights : Mapping of str to scipy.sparse.csr_array, shape (quantities, entries)
         The weights of each parameter's entries.
-    shared : tuple of Fresh
+    shared : tuple of NewEffects
         New effects that several quantities share (a new word), so that they cancel in a difference.
-    apart : tuple of Fresh
+    apart : tuple of NewEffects
         New effects of one quantity alone (attributes, noise).
     """
 
     constant: np.ndarray
     weights: Mapping[str, Any]
-    shared: tuple[Fresh, ...] = ()
-    apart: tuple[Fresh, ...] = ()
+    shared: tuple[NewEffects, ...] = ()
+    apart: tuple[NewEffects, ...] = ()
 
     def __len__(self) -> int:
         return len(self.constant)
@@ -130,8 +130,8 @@ def joined(tables: Sequence[Linear]) -> Linear:
         ]
         weights[name] = sparse.vstack(of_each, format="csr")
 
-    def fresh(group: str) -> tuple[Fresh, ...]:
-        out: dict[Any, Fresh] = {}
+    def fresh(group: str) -> tuple[NewEffects, ...]:
+        out: dict[Any, NewEffects] = {}
         for place, table in enumerate(tables):
             for new in getattr(table, group):
                 none = np.zeros((len(constant), new.weights.shape[1]))
@@ -227,6 +227,7 @@ class Rotated:
 
 
 def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
+    """Return some columns of dense or sparse weights as a dense array."""
     taken = weights[:, which]
     return taken if isinstance(taken, np.ndarray) else taken.toarray()
 

@@ -15,7 +15,7 @@ import pandas as pd
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.sections import decimals
-from bayesbias.inference import estimates, priors, reliability, slopes, spreads
+from bayesbias.inference import estimates, priors, reliability, slopes, variances
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import (
     ESTIMANDS,
@@ -525,10 +525,10 @@ class BiasFit(sections.Result):
             "words": words,
             "means": means,
             "contrasts": contrasts,
-            "standardized": lambda **asked: measured(spreads.standardized, **asked).draws,
-            "probability_of_superiority": functools.partial(measured, spreads.superiority_draws),
+            "standardized": lambda **asked: measured(variances.standardized, **asked).draws,
+            "probability_of_superiority": functools.partial(measured, variances.superiority_draws),
             "new_words": self._draws_of_opposite,
-            "variance_partition": lambda group=None: spreads.variance_partition_draws(
+            "variance_partition": lambda group=None: variances.variance_partition_draws(
                 self.design, self._scales, self.shape[0], group
             ),
             "reliability": lambda **asked: reliability.reliability_draws(self, **asked),
@@ -592,6 +592,7 @@ class BiasFit(sections.Result):
 
     @functools.cached_property
     def _reduced(self) -> Collapsed | None:
+        """The design with effects integrated out; None if the fit was sampled with its effects."""
         collapsed = self.provenance["sampler"].get("method") == "collapsed"
         return collapse(self.ordered) if collapsed else None
 
@@ -603,6 +604,7 @@ class BiasFit(sections.Result):
 
     @property
     def _scales(self) -> dict[str, np.ndarray]:
+        """The sampled draws of the scales."""
         return joined_draws(self.sampled["posterior"].dataset, self.spec.scales())
 
     def scales_and_effects(
@@ -752,7 +754,7 @@ class BiasFit(sections.Result):
         )
         make = self.answer_from_effects if sloped else self.answer
         answer = make(asked, estimand, "contrast")
-        return answer, spreads.standardized(self.design, answer)
+        return answer, variances.standardized(self.design, answer)
 
     def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
         """Return the means of `standardized` alone, by name and contrast."""
@@ -770,6 +772,7 @@ class BiasFit(sections.Result):
         }
 
     def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
+        """Return the rows of the table `standardized`, with the probability of superiority."""
         answer, found = self._in_sd(asked, estimand)
         frame = estimates.estimates(
             found.draws, view.prob, view.standard_rope, found.mixtures, found.observed
@@ -778,7 +781,7 @@ class BiasFit(sections.Result):
         if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
-            superiority = spreads.superiority_draws(self.design, answer)
+            superiority = variances.superiority_draws(self.design, answer)
             more = estimates.beside(estimates.estimates(superiority, view.prob), name)
         return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference import spreads
+from bayesbias.inference import variances
 from bayesbias.inference.estimands import averaged, combinations
 from bayesbias.inference.estimates import labeled_draws
 from bayesbias.models.design import Design
@@ -109,7 +109,7 @@ class _Term(NamedTuple):
 def check_scores(design: Design) -> None:
     """Refuse a model or a table that no such score comes from."""
     spec = design.spec
-    spreads.check_normal_noise(spec, "coefficients of reliability")
+    variances.check_normal_noise(spec, "coefficients of reliability")
     for name in spec.location_parameters():
         other = spec.parameters[name].distribution
         if spec.is_random(name) and other != "Normal":
@@ -162,7 +162,7 @@ def score_variances(
     for dim in columns - {*_GROUPED, *_CELL}:
         if any(np.ptp(codes[dim][of_cell]) > 0 for of_cell in members):
             return dict.fromkeys(kinds, "other_columns")
-    each = [spreads.variances(design, draws, of_cell) for of_cell in members]
+    each = [variances.term_variances(design, draws, of_cell) for of_cell in members]
     first = [of_cell[0] for of_cell in members]
     terms = []
     for name, of_term in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
@@ -170,8 +170,8 @@ def score_variances(
         for column in {_GROUPED.get(dim, dim) for dim in of_term}:
             same *= np.equal.outer(codes[column][first], codes[column][first])
         random = name in each[0]
-        variances = [by_name[name] for by_name in each] if random else [np.ones(1)] * len(members)
-        sd = np.sqrt(np.stack(np.broadcast_arrays(*variances), axis=-1))
+        of_cells = [by_name[name] for by_name in each] if random else [np.ones(1)] * len(members)
+        sd = np.sqrt(np.stack(np.broadcast_arrays(*of_cells), axis=-1))
         terms.append(_Term(of_term, random, sd, same))
     group = np.full(len(design.y), -1)
     group[rows] = cell

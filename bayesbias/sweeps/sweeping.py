@@ -23,7 +23,7 @@ from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.association.interpretation import interpret_fit

@@ -14,7 +14,7 @@ from bayesbias.inference.estimands import (
 )
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import prior_shift
-from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View, sides
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.common import (

@@ -12,7 +12,7 @@ from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.estimands import has_new_words, has_word_effects
 from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (

@@ -11,7 +11,7 @@ from bayesbias.core.formatting import join_words
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimands import sides_of
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies.association.interpretation import (
     data_warnings,

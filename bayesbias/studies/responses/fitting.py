@@ -25,7 +25,7 @@ import pandas as pd
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words, some
-from bayesbias.inference import spreads
+from bayesbias.inference import variances
 from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labeled_draws
 from bayesbias.inference.linear import Quantities
@@ -260,7 +260,7 @@ class ResponsesResult(sections.Result):
         """Return draws of the variance of each effect, and of single answers."""
         fit = self._fitted()
         draws = fit.scales_and_effects(())
-        out = spreads.variances(fit.design, draws, rows)
+        out = variances.term_variances(fit.design, draws, rows)
         if self.kind == "choice":
             return out | {"answer": np.full(len(next(iter(draws.values()))), np.pi**2 / 3)}
         noise = out.pop("")

@@ -10,7 +10,7 @@ from helpers.seeds import shifted
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.spreads import total_sd
+from bayesbias.inference.variances import total_sd
 from bayesbias.models.design import Design
 from bayesbias.models.variants import with_slopes
 from bayesbias.tables.reading import load_distances

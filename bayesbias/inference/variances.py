@@ -47,7 +47,7 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
         )
 
 
-def variances(
+def term_variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return draws of the variance of every random term, and of noise under the name ``""``.
@@ -122,7 +122,7 @@ def total_sd(
     check_normal_noise(spec, "standard deviations of pairs")
     # Nor could others be drawn of what is fixed, such as the classifiers of a table.
     free = set(design.units) - {*held, *spec.results.fixed}
-    of_terms = variances(design, draws, rows)
+    of_terms = term_variances(design, draws, rows)
     parts = [of_terms.pop("")]
     for name, variance in of_terms.items():
         lever = design.lever(name, rows)
@@ -157,7 +157,7 @@ def variance_partition_draws(
         checks.choice(group, labels, str(spec.results.group).replace("_", " "))
     rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
     sources: dict[str, np.ndarray] = {}
-    of_terms = variances(design, draws, rows)
+    of_terms = term_variances(design, draws, rows)
     noise = of_terms.pop("")
     for name, variance in of_terms.items():
         dims = [dim for dim in spec.parameters[name].dims if dim not in spec.results.fixed]
