@@ -21,12 +21,7 @@ from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
 
 _MOST = 30  # rows
-_SCALES = {
-    "probability": "probability",
-    "outcome": "outcome",
-    "difference": "probability",
-    "logit_difference": "log odds",
-}
+_SCALES = {"difference": "probability", "logit_difference": "log odds"}
 _BLUE, _MARK = COLOR["different"], MARKER["different"]
 _POINTS = {"color": _BLUE, "markeredgecolor": "white", "markeredgewidth": 0.6, "markersize": 5}
 _LEVELS = {
@@ -76,6 +71,8 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     paired = result.kind == "paired"
     names = [name for name in frame["group"].unique() if not name.endswith(" - others")]
     own, cut = _ends(frame[frame["group"] == names[0]].sort_values("mean"))
+    observed = frame["mcse_mean"].eq(0).all()  # of numbers, for these words and prompts
+    mark = forests.mean_and_interval(prob, "listed_words" if observed else "population")
     order = own["key"].tolist()
     series = []
     shifts = forests.lanes(len(names), min(0.3, 0.8 / len(names)))
@@ -91,8 +88,8 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
         series,
         zero=0.0 if paired else None,
         title=f"{'Differences' if paired else 'Each group'} by {result.breakdown}",
-        note=f"{forests.mean_and_interval(prob)}{f'; {model}' if model else ''}{cut}",
-        xlabel={"choice": "probability", "paired": "difference"}.get(result.kind, "mean"),
+        note=f"{mark}{f'; {model}' if model else ''}{cut}",
+        xlabel=f"difference in {result.scale}" if paired else result.scale,
         data=frame,
     )
 
@@ -134,7 +131,7 @@ def plot_response_templates(
         rope=result.rope,
         title=f"{with_minus(first['contrast'])} by {shown}",
         note=forests.mean_and_interval(prob) + cut,
-        xlabel=f"{with_minus(first['contrast'])}, {_SCALES[first['scale']]}",
+        xlabel=f"{with_minus(first['contrast'])}, {result.scale}",
         data=own,
     )
 
@@ -190,7 +187,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         tight=0.2,
         title="Differences between groups",
         note=forests.mean_and_interval(prob),
-        xlabel=f"difference, {_SCALES[frame['scale'].iloc[0]]}",
+        xlabel=f"difference in {result.scale}",
         data=frame,
     )
 

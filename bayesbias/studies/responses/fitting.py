@@ -102,6 +102,14 @@ class ResponsesResult(sections.Result):
         return out | {"listed_words": f"these {join_words(kinds)}"}
 
     @property
+    def scale(self) -> str:
+        """What differs: the outcome, or of 0/1 answers its probability."""
+        outcome = self.responses.outcome
+        if self.kind == "choice":
+            return "probability" if outcome == "outcome" else f"probability of {outcome}"
+        return outcome
+
+    @property
     def breakdown(self) -> str:
         """What `items` has rows for: items, or templates where there is one item."""
         return "item" if self._fitted().table["item"].nunique() > 1 else "template"

@@ -92,14 +92,11 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
     if result.fit is not None:
-        scale = result.responses.outcome
-        if result.kind == "choice":
-            scale = "probability" if scale == "outcome" else f"probability of {scale}"
         shown = ("model", "contrast", "level", "name", "estimand", "scale")
         first, new = overall(result, view), result.estimands["population"]
         contrast, *others = first["contrast"].unique()
         title = "Differences" if others else f"{contrast}: difference"
-        title = f"{title} in {scale} (ROPE ±{result.rope:g})"
+        title = f"{title} in {result.scale} (ROPE ±{result.rope:g})"
         labels = [Column("holds_for", "for")]
         if labelled := first["label"].any():
             one = first["estimand"].eq("population").all()
