@@ -508,6 +508,39 @@ def test_answers_of_a_chat_model(tmp_path):
     assert scores[1] == pytest.approx(0 + 1 / 1.01 - 1)
 
 
+def replies(choose, n=60):
+    """Return texts of replies to the words of `choices`; `choose` says which words are given to the wrong group."""
+    right = {"joy": "young", "love": "young", "hurt": "old", "evil": "old"}
+    other = {"young": "old", "old": "young"}
+    return [
+        "\n".join(
+            f"{word} - {other[name] if wrong else name}"
+            for (word, name), wrong in zip(right.items(), choose(), strict=True)
+        )
+        for _ in range(n)
+    ]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_answers_of_one_reply_go_together(tmp_path, together):
+    """The SD for these words and prompts is that of replies, as independent units, over sqrt(R)."""
+    rng = np.random.default_rng(3)
+    wrong = (lambda: [rng.random() < 0.2] * 4) if together else (lambda: rng.random(4) < 0.2)
+    table = bb.studies.load_responses(choices(tmp_path, replies(wrong)))
+    found = fitted(table, draws=500, chains=2)
+    row = found.contrasts(estimand="listed_words", level="overall").query("scale == 'probability'")
+    scores = bb.studies.responses.table.answer_scores(table)["score"]
+    assert row["sd"].item() == pytest.approx(scores.std() / np.sqrt(len(scores)), rel=0.25)
+    assert row["mean"].item() == pytest.approx(scores.mean(), abs=2 * row["sd"].item())
+
+
+def test_a_prompt_with_words_of_its_own_is_a_warning():
+    frame = crossed(words=4, templates=4, items=1, spread=0.5)
+    frame.loc[frame["template"] == "t3", "word"] += " too"
+    said = bb.interpret(fitted(frame))
+    assert sum("words of its own" in text for text in said.warnings) == 1
+
+
 def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
     table = bb.studies.load_responses(
         choices(tmp_path, ["joy - young\nlove - young\nhurt - old\nevil - old"] * 5)

@@ -205,7 +205,9 @@ class ResponsesResult(sections.Result):
             weights[own] = weight / n[own].sum()
         used = weights != 0
         parts = self._variances(used)
-        variance: Any = 0.0
+        index, shared = self._shared_by_replies("overall", "listed_words")
+        sums = np.bincount(index, weights * n, shared.shape[1])
+        variance: Any = float((shared @ sums).var())
         alone: Any = 0.0
         own = float((weights**2 * n).sum())
         for term, square in parts.items():
@@ -241,7 +243,7 @@ class ResponsesResult(sections.Result):
         same = self._held(level, "listed_words") == self._held(level, "population")
         estimand = "population" if same else "listed_words"
         if self.kind == "choice":
-            keys, draws = self._probabilities(estimand, level)
+            keys, draws, _ = self._probabilities(estimand, level)
             _, names, own = zip(*keys, strict=True)
             frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
         else:
@@ -306,8 +308,8 @@ class ResponsesResult(sections.Result):
         labels, weights = self._weights(asked.keys)
         labels["estimand"] = estimand
         if self.kind == "choice":
-            _, shares = self._probabilities(estimand, level)
-            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights))
+            _, shares, shared = self._probabilities(estimand, level)
+            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
             scales = {
                 "probability": (shares, self.rope),
                 "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
@@ -337,28 +339,48 @@ class ResponsesResult(sections.Result):
         frame = pd.DataFrame(labels, columns=["model", "contrast", "level", "name"])
         return frame.to_dict("list"), np.reshape(rows, (-1, len(keys)))
 
-    def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray]:
-        """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
+    def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return which column each row has, and draws of what replies share, in log odds.
+
+        The first column is zero, for all rows where prompts are new: then `group_by_template` has it.
+        """
+        fit = self._fitted()
+        index, n = np.zeros(len(fit.table), dtype=int), int(np.prod(fit.shape))
+        rng, columns = np.random.default_rng([fit.stream, 11]), [np.zeros(n)]
+        if "template" in levels_of(fit.design, estimand)[level][2]:
+            for labels, groups, root in tables.shared_by_replies(self.responses):
+                here = (fit.table[tables.PROMPT] == [*labels]).all(axis=1)
+                drawn = rng.standard_normal((n, len(groups))) @ root.T
+                for group, column in zip(groups, drawn.T, strict=True):
+                    index[here & (fit.table["group"] == group)] = len(columns)
+                    columns.append(column)
+        return index, np.stack(columns, axis=-1)
+
+    def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray, np.ndarray]:
+        """Return keys of means, draws of probabilities (chains, draws, keys), and what replies add to log odds."""
         fit = self._fitted()
         design, draws = fit.design, fit.parameter_draws()
         labels, codes, _ = levels_of(design, estimand)[level]
         n = len(next(iter(draws.values())))
         some = np.arange(n).reshape(fit.shape)[:, :: min(-(-n // _DRAWS), 4)].ravel()
         kept = self._held(level, estimand)
-        joint = np.stack([design.index[name] for name in kept])
+        index, shared = self._shared_by_replies(level, estimand)
+        joint = np.stack([index, *(design.index[name] for name in kept)])
         cells, cell = np.unique(joint, axis=1, return_inverse=True)
-        eta, free = np.zeros((len(some), cells.shape[1])), np.zeros((len(some), 1))
-        for name, own in zip(kept, cells, strict=True):
+        eta, free = shared[some][:, cells[0]], np.zeros((len(some), 1))
+        for name, own in zip(kept, cells[1:], strict=True):
             eta += draws[name].reshape(n, -1)[some][:, own]
         for name in set(fit.spec.mu) - set(kept):
             free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
         values = _expected_probability(eta, np.sqrt(free))
         names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
-        keys, columns = fit.quantities(level, estimand, "arm").keys, []
+        keys, rows = fit.quantities(level, estimand, "arm").keys, []
         for _, label, arm in keys:
-            mine = cell.ravel()[(names == label) & (arms == arm)]
-            columns.append(values @ (np.bincount(mine, minlength=cells.shape[1]) / len(mine)))
-        return keys, np.stack(columns, axis=-1).reshape(fit.shape[0], -1, len(keys))
+            own = np.flatnonzero((names == label) & (arms == arm))
+            rows.append(np.bincount(cell.ravel()[own], minlength=cells.shape[1]) / len(own))
+        weights = np.stack(rows, axis=-1)
+        probabilities = (values @ weights).reshape(fit.shape[0], -1, len(keys))
+        return keys, probabilities, shared[:, cells[0]] @ weights
 
 
 def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:

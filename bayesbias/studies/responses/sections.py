@@ -222,6 +222,15 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
+    frame = table.frame.assign(
+        several=table.frame.groupby("word")["template"].transform("nunique") > 1
+    )
+    alone = ~frame.groupby("template", sort=False)["several"].any()
+    if frame["several"].any() and alone.any():
+        warnings.append(
+            f"Prompt {join_words(alone.index[alone])} has words of its own: what they change counts as "
+            f"a change of the prompt. Report the row for {new}."
+        )
     alone = result.independent(view.prob).iloc[0]
     rows_of = "differences" if result.kind == "paired" else "answers"
     notes.append(

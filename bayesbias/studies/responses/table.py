@@ -7,7 +7,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ USUAL = {
 """Names that our columns usually have; the first that is there is taken."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FLAT = 1e-12
+_FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
+PROMPT = ["model", "item", "template"]  # what a chat model replied to
 ASKED = ["item", "template", "word"]  # what tells one question from another
 _YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
 _AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # as in '"Yes."'
@@ -375,6 +377,34 @@ def answer_scores(table: Responses) -> pd.DataFrame:
     sums = counts.groupby(key, sort=False, as_index=False).sum()
     a, b, c, d = (sums[name] for name in "abcd")
     return sums[key].assign(score=a / (a + b + 0.01) + d / (c + d + 0.01) - 1)
+
+
+def shared_by_replies(table: Responses) -> Iterator[tuple[Any, list[str], np.ndarray]]:
+    r"""Yield each prompt of a chat model, its groups, and a root of the covariance of what its replies share.
+
+    A reply answers many questions at once, so that its answers go together. With e the deviation of an
+    answer from the mean p of its question, groups' means of e in R replies have the covariance C. The mean of a
+    group of W words would have the variance :math:`v = \sum_w p_w (1 - p_w) / ((R - 1) W^2)` if answers were
+    independent. What replies share is :math:`C / R - \operatorname{diag}(v)`, in log odds divided by the
+    slopes :math:`\overline{p (1 - p)}` of the groups.
+    """
+    if table.published != "answers":
+        return
+    asked = table.frame.groupby(list(LABELS), sort=False)["outcome"]
+    mean = asked.transform("mean")
+    slope = mean * (1 - mean)
+    frame = table.frame.assign(e=table.frame["outcome"] - mean, slope=slope)
+    frame["v"] = slope / (asked.transform("count") - 1)
+    for labels, own in frame.groupby(PROMPT, sort=False):
+        replies = own.groupby(["repeat", "group"], sort=False)["e"].mean().unstack(fill_value=0.0)
+        n, by_group = len(replies), own.groupby("group", sort=False)
+        slopes = by_group["slope"].mean().reindex(replies.columns)
+        if n < _FEWEST_REPLIES or slopes.min() <= _FLAT:
+            continue
+        alone = (by_group["v"].mean() / by_group["word"].nunique()).reindex(replies.columns)
+        shared = replies.T @ replies / (n * (n - 1)) - np.diag(alone)
+        square, turn = np.linalg.eigh(shared / np.outer(slopes, slopes))
+        yield labels, list(replies.columns), turn * np.sqrt(np.maximum(square, 0.0))
 
 
 def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
