@@ -47,7 +47,7 @@ ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 type Key = tuple[str, str, str]
-"""Level, name, and what is given there."""
+"""Level, name at that level, and connection or contrast."""
 
 
 def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantities:
@@ -62,23 +62,23 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
     means = new_quantities(design, estimand) if new else mean_quantities(design, estimand)
     if not contrasted:
         return means
-    cells: dict[Key, Mapping[Key, float]] = {}
+    sums: dict[Key, Mapping[Key, float]] = {}  # each contrast, as weights of means
     if not new:
-        of = dict.fromkeys(key[:2] for key in means.keys)
-        cells = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in of for a, b in pairs}
+        names = dict.fromkeys(key[:2] for key in means.keys)
+        sums = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in names for a, b in pairs}
     if level := results.between:
         # New words are compared in pairs only.
-        between = between_cells(design.shown[results.levels[level].by], labels, pairs, not new)
+        between = between_contrasts(design.shown[results.levels[level].by], labels, pairs, not new)
         for key, weighted in between.items():
-            cells[key] = {(level, *cell): weight for cell, weight in weighted.items()}
+            sums[key] = {(level, *mean): weight for mean, weight in weighted.items()}
     # Means that are mixtures, such as those of a new word of any class, are not contrasted.
     number = np.bincount(means.quantity, minlength=len(means.keys))
     at = {means.keys[k]: part for part, k in enumerate(means.quantity) if number[k] == 1}
-    cells = {key: weighted for key, weighted in cells.items() if set(weighted) <= set(at)}
-    sums = [{at[cell]: weight for cell, weight in each.items()} for each in cells.values()]
-    weights = weights_of(sums, len(means.quantity))
+    sums = {key: weighted for key, weighted in sums.items() if set(weighted) <= set(at)}
+    by_place = [{at[mean]: weight for mean, weight in each.items()} for each in sums.values()]
+    weights = weights_of(by_place, len(means.quantity))
     observed = None if means.observed is None else weights @ means.observed
-    out = Quantities.plain(list(cells), means.linear.combined(weights), observed)
+    out = Quantities.plain(list(sums), means.linear.combined(weights), observed)
     if not new:
         return out
     first = new_quantities(design, estimand, pairs)
@@ -101,11 +101,11 @@ def mean_quantities(design: Design, estimand: str) -> Quantities:
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
         parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
         observed.append(np.bincount(cell, design.y) / counts)
-    seen = estimand == "listed_words" and design.trials is None  # counts are no log odds
-    return Quantities.plain(keys, joined(parts), np.concatenate(observed) if seen else None)
+    has_values = estimand == "listed_words" and design.trials is None  # counts are no log odds
+    return Quantities.plain(keys, joined(parts), np.concatenate(observed) if has_values else None)
 
 
-def between_cells(
+def between_contrasts(
     names: Sequence[str],
     labels: Sequence[str],
     pairs: Sequence[tuple[str, str]],
@@ -118,8 +118,8 @@ def between_cells(
 
     Examples
     --------
-    >>> cells = between_cells(["women", "men"], ["family", "career"], [("family", "career")])
-    >>> [(name, contrast) for _, name, contrast in cells]
+    >>> found = between_contrasts(["women", "men"], ["family", "career"], [("family", "career")])
+    >>> [(name, contrast) for _, name, contrast in found]
     [('women - men', 'family - career'), ('women - men', 'family'), ('women - men', 'career')]
     """
     sides = {f"{a} - {b}": {a: 1.0, b: -1.0} for a, b in pairs} | {x: {x: 1.0} for x in labels}
@@ -203,22 +203,22 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     constant = np.zeros(len(counts))
     weights: dict[str, Any] = {}
     for term in spec.mu:
-        name, idx = term, design.index[term]
+        name, entries = term, design.index[term]
         lever = design.lever(term)
-        each = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
+        share = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
         # An effect is kept only if all its dimensions are held: the effect of a class on a listed
         # attribute says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
                 used = group >= 0
-                constant += float(mu) * np.bincount(group[used], each[used], minlength=len(counts))
+                constant += float(mu) * np.bincount(group[used], share[used], minlength=len(counts))
                 break
-            name, idx = mu, design.parent[name, "mu"][idx]
+            name, entries = mu, design.parent[name, "mu"][entries]
         else:
             rows = np.flatnonzero(group >= 0)
-            at = (group[rows], idx[rows])
-            added = sparse.csr_array((each[rows], at), shape=(len(counts), design.size(name)))
+            at = (group[rows], entries[rows])
+            added = sparse.csr_array((share[rows], at), shape=(len(counts), design.size(name)))
             weights[name] = weights[name] + added if name in weights else added
     return Linear(constant, weights)
 

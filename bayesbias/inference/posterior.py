@@ -573,7 +573,7 @@ class BiasFit(sections.Result):
             lines.append(f"  Sampled by {engine}")
         return "\n".join(lines)
 
-    # -- how tables are made -----------------------------------------------------------------------
+    # -- how tables are made: quantities are answered, and answers described -----------------------
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return ``make()``, called the first time that a key is asked for."""
@@ -637,34 +637,6 @@ class BiasFit(sections.Result):
         """The seed of the random numbers of this fit."""
         return self.design.stream(self.provenance["sampler"]["seed"])
 
-    def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
-        """Return the levels and estimands that a table of contrasts has; None stands for all."""
-        check_asked(self.spec, level, estimand)
-        levels = self.spec.results.contrast_levels if level is None else (level,)
-        about = self.spec.results.levels.get(level or "")
-        if about and not about.population and estimand not in (None, "listed_words"):
-            raise InputError(
-                f"{self.spec.label} gives no intervals by {level} for new words",
-                where="estimand",
-                found=estimand,
-                valid="listed_words",
-                hint="fit the model default",
-            )
-        estimands = ESTIMANDS if estimand is None else (estimand,)
-        return [(name, which) for which in estimands for name in levels]
-
-    def _contrasts(
-        self, level: str | None, estimand: str | None, view: View, standardized: bool = False
-    ) -> pd.DataFrame:
-        """Return the contrasts of some levels and estimands as one table."""
-        made = (
-            self._frame(*each, "contrast", view, standardized)
-            for each in self._asked_tables(level, estimand)
-        )
-        if not (frames := [frame for frame in made if frame is not None]):
-            raise no_contrasts(self.spec)
-        return pd.concat(frames, ignore_index=True)
-
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
         """Return means or contrasts of one level, or of all, over the sorted rows."""
         check_asked(self.spec, level, estimand)
@@ -674,21 +646,6 @@ class BiasFit(sections.Result):
             lambda: asked_quantities(self.ordered, estimand, contrasted),
         )
         return asked.at(level)
-
-    def order_of(self, asked: Quantities) -> list[int]:
-        """Return the places of quantities, in the order of their labels in the table."""
-        results, shown = self.spec.results, self.design.shown
-        places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
-        levels = results.contrast_levels
-
-        def at(k: int) -> tuple[int, int, int, int]:
-            level, name, label = asked.keys[k]
-            if level in BETWEEN:  # made in that order
-                return levels.index(level), k, 0, k
-            by = {"all": 0} if level == "overall" else places[results.levels[level].by]
-            return levels.index(level), by[name], places[results.group].get(label, 0), k
-
-        return sorted(range(len(asked.keys)), key=at)
 
     def answer(self, asked: Quantities, estimand: str, column: str) -> Answer:
         """Answer by mixtures of normals; by draws of the effects where there are none.
@@ -729,6 +686,21 @@ class BiasFit(sections.Result):
         whole = pd.concat(frames, ignore_index=True)
         return whole.iloc[self.order_of(asked)].reset_index(drop=True)
 
+    def order_of(self, asked: Quantities) -> list[int]:
+        """Return the places of quantities, in the order of their labels in the table."""
+        results, shown = self.spec.results, self.design.shown
+        places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
+        levels = results.contrast_levels
+
+        def at(k: int) -> tuple[int, int, int, int]:
+            level, name, label = asked.keys[k]
+            if level in BETWEEN:  # made in that order
+                return levels.index(level), k, 0, k
+            by = {"all": 0} if level == "overall" else places[results.levels[level].by]
+            return levels.index(level), by[name], places[results.group].get(label, 0), k
+
+        return sorted(range(len(asked.keys)), key=at)
+
     def _frame(
         self, level: str, estimand: str, column: str, view: View, standardized: bool = False
     ) -> pd.DataFrame | None:
@@ -744,6 +716,34 @@ class BiasFit(sections.Result):
             return self.describe(asked, estimand, column, view.prob, rope)
 
         return self.cached((level, estimand, column, view, standardized), make).copy()
+
+    def _contrasts(
+        self, level: str | None, estimand: str | None, view: View, standardized: bool = False
+    ) -> pd.DataFrame:
+        """Return the contrasts of some levels and estimands as one table."""
+        made = (
+            self._frame(*each, "contrast", view, standardized)
+            for each in self._asked_tables(level, estimand)
+        )
+        if not (frames := [frame for frame in made if frame is not None]):
+            raise no_contrasts(self.spec)
+        return pd.concat(frames, ignore_index=True)
+
+    def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
+        """Return the levels and estimands that a table of contrasts has; None stands for all."""
+        check_asked(self.spec, level, estimand)
+        levels = self.spec.results.contrast_levels if level is None else (level,)
+        about = self.spec.results.levels.get(level or "")
+        if about and not about.population and estimand not in (None, "listed_words"):
+            raise InputError(
+                f"{self.spec.label} gives no intervals by {level} for new words",
+                where="estimand",
+                found=estimand,
+                valid="listed_words",
+                hint="fit the model default",
+            )
+        estimands = ESTIMANDS if estimand is None else (estimand,)
+        return [(name, which) for which in estimands for name in levels]
 
     def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
         """Return the answer of contrasts, and the same in SDs of pairs."""

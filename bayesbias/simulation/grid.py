@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError
-from bayesbias.inference.estimands import CONTRASTS, between_cells
+from bayesbias.inference.estimands import CONTRASTS, between_contrasts
 from bayesbias.wordlists.wordlist import SHARED
 
 MOMENTS = "moments"
@@ -210,7 +210,7 @@ def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
     }
     return out | {
         key: np.sum([w * np.outer(of_class[c], place[x]) for (c, x), w in cells.items()], axis=0)
-        for key, cells in between_cells(grid.classes, grid.lists, pairs).items()
+        for key, cells in between_contrasts(grid.classes, grid.lists, pairs).items()
     }
 
 
