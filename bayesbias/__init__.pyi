@@ -55,6 +55,7 @@ from .studies.replicates.pooling import (
 from .studies.wefat.result import wefat as wefat
 from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
 from .studies.sentiment.analysis import paired_test as paired_test
+from .studies.responses.fitting import fit_responses as fit_responses
 from .studies.responses.table import responses_table as responses_table
 from .simulation.coverage import coverage_simulated as coverage_simulated
 from .simulation.real_words import coverage_on_pools as coverage_on_pools

@@ -81,7 +81,7 @@ def one(kind, number):
     place = list(KINDS).index(kind)
     rows, truth = KINDS[kind](np.random.default_rng([number, place, 40]))
     frame = pd.DataFrame(rows, columns=["group", "word", "template", "item", "outcome"])
-    found = bb.studies.fit_responses(bb.responses_table(frame), seed=number, **SAMPLING)
+    found = bb.fit_responses(bb.responses_table(frame), seed=number, **SAMPLING)
     contrasts = found.contrasts(PROB, estimand="population", level="overall").set_index("scale")
     score = found.published.iloc[0]
     freedom = score["n"] - 2  # of hundreds of answers, so that the exact number hardly counts

@@ -41,7 +41,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
         named[ours] = theirs
     table = bb.studies.load_responses(files, layout=given["layout"], columns=named)
     sampling = shared.sampling_of(given)
-    result = bb.studies.fit_responses(table, given["model"], rope=given["rope"], **sampling)
+    result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, {**given, "rope": result.rope})
     if result.fit is None:
         click.get_current_context().exit(1)

@@ -87,7 +87,7 @@ def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
             hint="the table comes first: fit(table, model)",
         )
     if type(table).__name__ == "Responses":  # of `studies`, which is above
-        hint = "fit them with bayesbias.studies.fit_responses"
+        hint = "fit them with bayesbias.fit_responses"
         raise InputError("expected a table of pairs, got answers", where="table", hint=hint)
     spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])

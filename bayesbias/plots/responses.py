@@ -58,7 +58,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     ...     "item": [f"t{k // 2}" for k in range(16)],
     ...     "outcome": [k % 5 / 10 for k in range(16)],
     ... }
-    >>> found = bb.studies.fit_responses(
+    >>> found = bb.fit_responses(
     ...     bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2
     ... )
     >>> ax = bb.plots.plot_response_items(found, ax=Figure().subplots())

@@ -137,7 +137,7 @@ def _responses() -> Any:
         columns=names,
     ).assign(outcome=lambda own: rng.normal(0.5, 0.1, len(own)))
     table = bb.responses_table(frame)
-    return bb.studies.fit_responses(table, draws=500, chains=2, seed=1, engine="quick")
+    return bb.fit_responses(table, draws=500, chains=2, seed=1, engine="quick")
 
 
 DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {

@@ -31,7 +31,7 @@ def fitted(table, **given):
         table = bb.studies.load_responses(table)
     elif isinstance(table, pd.DataFrame):
         table = bb.responses_table(table)
-    return bb.studies.fit_responses(table, seed=1, progress=False, **given)
+    return bb.fit_responses(table, seed=1, progress=False, **given)
 
 
 def quick(table, **given):
@@ -785,7 +785,7 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):
-        bb.studies.fit_responses(table, rope=0)
+        bb.fit_responses(table, rope=0)
 
 
 def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():

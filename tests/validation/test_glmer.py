@@ -17,7 +17,7 @@ def test_contrasts_and_spreads_are_those_of_glmer(stereotype):
     files = sorted(ANSWERS.glob(f"gpt4o_{stereotype}_*.csv"))
     if not files:
         pytest.skip("needs the folder shared beside the checkout")
-    found = bb.studies.fit_responses(bb.studies.load_responses(files), seed=1, progress=False)
+    found = bb.fit_responses(bb.studies.load_responses(files), seed=1, progress=False)
     theirs = STORED[stereotype]
     rows = found.contrasts(estimand="population", level="overall").set_index("scale")
     ours = rows.loc["log_odds"]

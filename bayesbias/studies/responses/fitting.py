@@ -430,7 +430,7 @@ def fit_responses(
     >>> import bayesbias as bb
     >>> scores = {"group": ["a", "b"] * 8, "template": [f"t{k // 2}" for k in range(16)],
     ...     "outcome": [0.2, 0.5, 0.1, 0.4, 0.3, 0.5, 0.2, 0.6, 0.2, 0.3, 0.1, 0.5, 0.4, 0.5, 0.2, 0.5]}
-    >>> found = bb.studies.fit_responses(bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2)
+    >>> found = bb.fit_responses(bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2)
     >>> found.contrasts(estimand="population", level="overall")["contrast"].tolist()
     ['a - b']
     """
