@@ -5,7 +5,7 @@ folder <- commandArgs(trailingOnly = TRUE)[1]
 rows <- c()
 for (name in c("age", "eating", "weapon")) {
   counts <- read.csv(file.path(folder, paste0(name, ".csv")))
-  counts$group <- factor(counts$group, levels = c("positive", "negative"))
+  counts$group <- factor(counts$group, levels = c("opposite", "stereotyped"))
   fit <- glmer(cbind(chosen, answers - chosen) ~ group + (1 | word) + (1 | template) + (1 | group:template) + (1 | question),
                counts, binomial, control = glmerControl(optimizer = "bobyqa"))
   sd <- sqrt(unlist(VarCorr(fit)))
