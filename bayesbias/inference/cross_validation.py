@@ -66,7 +66,8 @@ def misfit(fit: BiasFit) -> dict[str, float]:
 
     Rows of each group of the results are counted between the deciles of the replicated rows. The
     share is the total variation distance from the replicated counts, minus what is usual for a
-    replicated table. Groups are left out whose distance a replicated table reaches.
+    replicated table. Groups are left out whose distance a replicated table reaches. Where values
+    repeat, as those of ratings, replicated rows have the nearest of them.
     """
     column = fit.spec.results.group
     if column not in fit.table:
@@ -74,6 +75,9 @@ def misfit(fit: BiasFit) -> dict[str, float]:
     observed, groups = fit.table[fit.spec.outcome].to_numpy(float), fit.table[column].astype(str)
     # Millions of rows need few tables, and have no room for more.
     tables, out = replicated(fit, max(5, min(_TABLES, _MOST_REPLICATED // len(observed)))), {}
+    values = np.unique(observed)
+    if fit.design.trials is None and len(values) <= len(observed) / 2:  # such as ratings
+        tables = values[np.searchsorted((values[1:] + values[:-1]) / 2, tables)]
     for name in groups.unique():
         mine = (groups == name).to_numpy()
         edges = np.quantile(tables[:, mine], np.arange(1, 10) / 10)

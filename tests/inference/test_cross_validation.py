@@ -64,6 +64,15 @@ def test_misfit_is_the_distance_from_the_counts_of_replicated_tables():
         assert found.get(name) == (pytest.approx(away[0] - away[1:].mean()) if beyond else None)
 
 
+def test_ratings_of_normal_data_are_no_misfit():
+    table = grid((6, 6), (6, 6))
+    rng = np.random.default_rng(0)
+    table["distance"] = rng.normal(0.6, 0.15, len(table)).round(1)
+    assert misfit(fit(table, "hierarchical", **QUICK)) == {}
+    table["distance"] = 0.6 + 0.4 * rng.choice([-1, 0, 1], len(table), p=[0.45, 0.1, 0.45])
+    assert misfit(fit(table, "hierarchical", **QUICK))
+
+
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_loo_is_near_the_in_sample_density(result):
     found = loo(result)

@@ -140,7 +140,8 @@ def test_a_term_that_a_fixed_mean_determines_is_left_out():
     found = trimmed(load_model("responses"), pd.DataFrame(rows))
     assert "group_by_template" not in found.mu
     assert "group_by_template (from arm_mean)" in found.notes[-1]
-    assert {"word_effect", "group_by_item", "model_by_item"} <= set(found.mu)
+    assert "model_by_template (from arm_mean)" in found.notes[-1]
+    assert {"word_effect", "group_by_item", "model_by_item", "group_by_item_by_model"} <= set(found.mu)
 
 
 def test_scaled_priors_are_those_of_the_outcome_in_other_units():

@@ -651,6 +651,20 @@ def test_models_are_compared_on_the_same_items():
     assert text.partition("Result")[2].count("a - b") == 2  # and in the note
 
 
+def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():
+    """Another model with levels of items and templates of its own does not widen the interval of the first."""
+    frame = crossed(models=("m", "n"), words=6, items=6, spread=0.2, seed=5)
+    second = frame["model"] == "n"
+    frame.loc[second, "outcome"] += frame["item"].isin(["i0", "i3"])
+    frame.loc[second, "outcome"] += frame["template"].map({"t0": -1, "t1": 1, "t2": 0})
+    first, both = (
+        fitted(own).contrasts(estimand="population", level="overall").iloc[0]
+        for own in (frame[~second], frame)
+    )
+    assert both["mean"] == pytest.approx(first["mean"], abs=0.2 * first["sd"])
+    assert both["sd"] < 1.2 * first["sd"]
+
+
 def test_models_without_groups_are_compared_by_name():
     frame = crossed(models=("m", "n"), groups=("a",), words=6).drop(columns="group")
     found = fitted(frame)
