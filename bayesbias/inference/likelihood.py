@@ -539,13 +539,14 @@ def _strata_of(
         for name, entries in index.items()
     }
     covariates = _covariates_of(design, factors, nested)
+    # Levels are put into orbits, which have directions.
     orbits = find_orbits(factors, index, variance_of, [noise, *design.only.values()], nested)
     directions = []
     for f in numbers:
         on = [values for factor, values in covariates.values() if factor == f]
         each = (np.flatnonzero(orbits[f] == orbit) for orbit in range(orbits[f].max() + 1))
         directions.append([_directions(levels, on) for levels in each])
-    # Rows are grouped by the combination of their orbits.
+    # Rows are put into blocks, by the combination of their orbits.
     sizes = [orbit.max() + 1 for orbit in orbits]
     of_rows = [orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)]
     combination = np.ravel_multi_index(of_rows, sizes)
@@ -557,6 +558,7 @@ def _strata_of(
         levels = tuple(np.flatnonzero(orbits[f] == chosen[f]) for f in numbers)
         grid = in_blocks[bounds[b] : bounds[b + 1]].reshape([len(its) for its in levels])
         blocks[chosen] = _Block(grid, tuple(directions[f][chosen[f]] for f in numbers), levels)
+    # For each set A of factors, blocks that share their orbits along A make a stratum.
     out = []
     for along in (a for r in range(len(factors) + 1) for a in itertools.combinations(numbers, r)):
         sharing: dict[tuple[int, ...], list[_Block]] = {}
