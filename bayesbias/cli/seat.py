@@ -28,10 +28,7 @@ def seat(
     result = bb.seat(
         tests,
         encoders,
-        published_cut=given["published_cut"],
-        samples=given["samples"],
-        bayes=given["bayes"],
-        prob=given["prob"],
+        **shared.chosen(given, "published_cut", "samples", "bayes", "prob"),
         covariates=list(given["covariates"]) or None,
         slopes=shared.slopes_of(given["slope"]),
         cache=not no_cache,

@@ -4,36 +4,29 @@ import functools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bayesbias.core import checks
-
-CASES: tuple[Callable[[str], str], ...] = (
-    str,
-    str.lower,
-    str.capitalize,
-    lambda word: re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), word),
-    str.upper,
-)
-"""Spellings of a word that are tried, in this order; the first one found is used and recorded."""
-SEPARATORS: tuple[Callable[[str], str], ...] = (
-    str,
-    lambda word: word.replace(" ", "_"),
-    lambda word: word.replace("_", " "),
-    lambda word: word.replace("-", "_"),
-    lambda word: word.replace("-", " "),
-    lambda word: re.sub("[ _]", "-", word),
-)
-"""Ways to write a phrase, in the order tried.
-
-Every entry of `CASES` for the first, then for the second...
-"""
 
 
 @functools.lru_cache(maxsize=100_000)
 def spellings_of(word: str) -> tuple[str, ...]:
-    """Return the spellings of a word in order."""
-    out = [recase(rewrite(word)) for rewrite in SEPARATORS for recase in CASES]
+    """Return the spellings of a word, in the order in which they are tried.
+
+    Every case of the word as it is, then of each other way to write a phrase.
+    """
+    phrases = (
+        word,
+        word.replace(" ", "_"),
+        word.replace("_", " "),
+        word.replace("-", "_"),
+        word.replace("-", " "),
+        re.sub("[ _]", "-", word),
+    )
+    out = []
+    for phrase in phrases:
+        titled = re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), phrase)
+        out += [phrase, phrase.lower(), phrase.capitalize(), titled, phrase.upper()]
     if not word.isascii():  # letters with marks are written as one character or as two
         out += [unicodedata.normalize(form, each) for each in out for form in ("NFC", "NFD")]
     return tuple(dict.fromkeys(out))

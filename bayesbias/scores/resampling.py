@@ -261,7 +261,6 @@ def finite_scores(values: npt.ArrayLike, name: str) -> Array:
 def percentile_interval(
     statistic: Callable[..., float | None],
     sizes: Sequence[int],
-    *,
     prob: float,
     resamples: int,
     seed: int | None,

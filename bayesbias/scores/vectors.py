@@ -254,7 +254,7 @@ def ripa(
         return float(a - b)
 
     drawn, notes = percentile_interval(
-        difference, [len(used), *map(len, own)], prob=prob, resamples=resamples, seed=seed
+        difference, [len(used), *map(len, own)], prob, resamples, seed
     )
     if both := [w for w in own[0] if w in set(own[1])]:
         notes = [f"attributes of both classes: {some(both)}", *notes]
@@ -361,7 +361,7 @@ def ect(
         return _spearman(a, b)
 
     drawn, notes = percentile_interval(
-        correlation, [*map(len, own), len(present)], prob=prob, resamples=resamples, seed=seed
+        correlation, [*map(len, own), len(present)], prob, resamples, seed
     )
     if value is None:
         notes = ["all attributes are equally near to a class, so there is no correlation", *notes]
@@ -470,7 +470,7 @@ def rnsb(
         logs = log_probabilities(np.concatenate(counts[-2:]))
         return _divergence(np.repeat(logs, np.concatenate(counts[:-2]).astype(int)))
 
-    drawn, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
+    drawn, notes = percentile_interval(divergence, sizes, prob, resamples, seed)
     logs = log_probabilities(np.ones(len(trained)))
     columns = ["protected_word", "protected_class", "probability", "share"]
     numbers = (words, np.repeat([c.name for c in groups], sizes[:-2]), np.exp(logs), softmax(logs))

@@ -100,7 +100,7 @@ def join_pairs(
                 f"{lost:,} of {len(frame):,} pairs of {of} left out: they are not in {other_name}"
             )
         if words:
-            notes.append(f"only in {of}: {some(words, 12)}")
+            notes.append(f"only in {of}: {some(words)}")
     every = [*first.columns, *second.columns]
     own = [column for column in dict.fromkeys(every) if column not in (*COLUMNS, "repeat")]
     both["original"], both["debiased"] = both["distance"], both["distance_debiased"]
