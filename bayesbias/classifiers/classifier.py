@@ -110,7 +110,7 @@ def checked_probabilities(
 ) -> np.ndarray:
     """Return probabilities as float64, or say which of them is none."""
     with guarded(where, "one probability for each sentence"):
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=float)
     if array.shape != (len(sentences),):
         problem = f"expected one probability for each sentence, got shape {array.shape}"
         raise InputError(problem, where=where)
@@ -331,10 +331,10 @@ def _of_positive(answer: Any, positive: Any, where: str) -> npt.ArrayLike:
         answer = pd.DataFrame([{each["label"]: each["score"] for each in row} for row in answer])
     if hasattr(answer, "columns"):
         column = positive_column([*map(str, answer.columns)], positive, where)
-        rows = answer.to_numpy(dtype=np.float64)
+        rows = answer.to_numpy(dtype=float)
     else:
         with guarded(where, "one probability for each sentence"):
-            rows = np.asarray(answer, dtype=np.float64)
+            rows = np.asarray(answer, dtype=float)
         if rows.ndim != 2 or rows.shape[1] < 2:
             if positive is not None:
                 problem = "expected no class beside one probability for each sentence"

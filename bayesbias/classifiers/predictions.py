@@ -171,10 +171,9 @@ def load_predictions(
     cells = cells[int(named) :].set_axis(header, axis=1)
     probability = [column for column in _PROBABILITY if column in header]
     if len(probability) != 1 or cells.empty:
-        close = (nearest(column, _PROBABILITY) for column in header)
         problem = "expected one column of probabilities that a sentence is positive, and rows"
         valid = "a column probability (or positive, score), and perhaps sentence"
-        hint = next(filter(None, close), None)
+        hint = next(filter(None, (nearest(column, _PROBABILITY) for column in header)), None)
         raise InputError(problem, where=path, found=header, valid=valid, hint=hint)
     label = cells["classifier"] if "classifier" in header else pd.Series(path.stem, cells.index)
     if name is not None and label.nunique() == 1:

@@ -90,9 +90,8 @@ def _tried_and_kept(
 ) -> Classifier:
     if dev is not None:
         sentences, labels = read_labelled(dev)
-        accuracy = float(((model(sentences) >= 0.5) == labels).mean())
         provenance |= {"dev": Path(dev).name, "dev_sha256": sha256_file(path_of(dev))}
-        provenance["dev_accuracy"] = accuracy
+        provenance["dev_accuracy"] = float(((model(sentences) >= 0.5) == labels).mean())
     classifier = Classifier(name, model, provenance)
     if out is None:
         return classifier
@@ -172,9 +171,9 @@ def train_bow(
     model = BagOfWords(
         {str(word): int(column) for word, column in vectorizer.vocabulary_.items()},
         {
-            "idf": np.ascontiguousarray(vectorizer.idf_, dtype=np.float64),
-            "coefficients": np.ascontiguousarray(fitted.coef_[0], dtype=np.float64),
-            "intercept": np.array(fitted.intercept_, dtype=np.float64),
+            "idf": np.ascontiguousarray(vectorizer.idf_, dtype=float),
+            "coefficients": np.ascontiguousarray(fitted.coef_[0], dtype=float),
+            "intercept": np.array(fitted.intercept_, dtype=float),
         },
         {"C": C, "solver": "liblinear"},
     )
@@ -289,7 +288,7 @@ def train_bilstm(
     shape = (len(kept), embedding.vectors.shape[1])
     start = np.random.default_rng([seed, 1]).normal(0.0, 0.1, shape).astype(np.float32)
     there = np.array([word in has for word in kept])
-    given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
+    given = embedding.vectors_of([word for word in kept if word in has]).astype(float)
     start[there] = given * (0.3 / np.sqrt(np.mean(given**2)))
     learned = np.array([word in trained and word not in has for word in kept])
 
@@ -314,7 +313,6 @@ def train_bilstm(
         weights, record = _train_lstm(
             torch, start, learned, (ids, labels), (check_ids, check_labels), settings, rng, tick
         )
-    model = BiLstm(vocabulary, weights, settings)
     count = sum(len(row) for row in tokens)
     provenance = {
         "kind": "bilstm",
@@ -332,6 +330,7 @@ def train_bilstm(
         "epochs": record,
         "torch": str(torch.__version__),
     }
+    model = BiLstm(vocabulary, weights, settings)
     return _tried_and_kept(model, name, provenance, dev, out)
 
 

@@ -84,10 +84,10 @@ def _screen(
     from bayesbias.studies.common import listing, number_of
 
     rows = []
-    notes: dict[str, list[str]] = {}
+    notes = []  # each with the score that it is of
     for name, error in left_out.items():
         reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
-        notes.setdefault(f"left out: {reason}", []).append(SCORES[name].title)
+        notes.append((f"left out: {reason}", SCORES[name].title))
     a_query = any("WEFE" in note for note in table.coverage.notes)
     for result in results:
         about = SCORES[result.name]
@@ -95,11 +95,10 @@ def _screen(
         title, reads = f"{about.title}{of}", about.reading(result.value)
         shown = f"{title} effect size d" if result.label == "effect size" else title
         rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
-        for note in result.notes:
-            notes.setdefault(note, []).append(title)
+        notes += [(note, title) for note in result.notes]
         if result.name == "weat" and a_query:
             difference = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
-            notes.setdefault(difference, []).append(title)
+            notes.append((difference, title))
     frame = pd.DataFrame(rows)
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
@@ -128,7 +127,7 @@ def _screen(
         more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
     if missing := checks.once(word for result in results for word in result.dropped):
         more.append(f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}.")
-    more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
+    more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more

@@ -47,9 +47,9 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
             raise InputError("expected texts as names of columns", where=where, found=name)
-        here = f"{where}, column {name}"
         strict = known is None or name in known
-        out.isetitem(place, _plain_column(frame.iloc[:, place], here, strict))
+        plain = _plain_column(frame.iloc[:, place], f"{where}, column {name}", strict)
+        out.isetitem(place, plain)
     return out
 
 

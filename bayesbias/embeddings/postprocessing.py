@@ -75,7 +75,7 @@ def postprocess(
         raise InputError(problem, where=f"embedding {embedding.name!r}")
     if components is not None and method != "abtt":
         raise InputError(f"expected the method abtt, got {method}", where="components")
-    held = np.asarray(source.vectors, dtype=np.float64)
+    held = np.asarray(source.vectors, dtype=float)
     d = held.shape[1]
     mean, scale, top = held.mean(axis=0), np.ones(d), np.empty((d, 0))
     facts = {
@@ -104,7 +104,7 @@ def postprocess(
 def _moved(
     embedding: Embedding, moved: Callable[[np.ndarray], np.ndarray], facts: dict[str, object]
 ) -> Embedding:
-    before = np.asarray(embedding.vectors, dtype=np.float64)
+    before = np.asarray(embedding.vectors, dtype=float)
     vectors = moved(before)
     gone = np.linalg.norm(vectors, axis=1) <= 1e-12 * np.linalg.norm(before, axis=1)
     if gone.any():

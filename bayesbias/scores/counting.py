@@ -395,7 +395,7 @@ def _counts_by_sum(grid: Ints, half: Ints, size: int, most: int) -> list[Floats]
     # whole grid.
     smallest = np.concatenate([[0], np.cumsum(grid)])
     rows = [
-        np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=np.float64)
+        np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=float)
         for j in range(min(size, len(half)) + 1)
     ]
     if rows[0].size:

@@ -183,9 +183,8 @@ def permutation_test(
             )
     most = counting.MOST_WORDS_COUNTED
     if method == "bounds" and n > most:
-        hint = "use method='montecarlo'"
         problem = f"expected at most {most} words, got {n}"
-        raise InputError(problem, where="method 'bounds'", hint=hint)
+        raise InputError(problem, where="method 'bounds'", hint="use method='montecarlo'")
     if method in ("auto", "bounds") and n <= most:
         ends = counting.bound_all(question, rel_width, samples if method == "auto" else None)
         # Rounded outward, so that the bounds stay certain.

@@ -232,7 +232,6 @@ def name_same_vectors(
     groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
 ) -> list[str]:
     """Enter words that share a vector in the account; return notes."""
-    sides = ("protected", "attribute")
     for of, classes, kept_as in zip(groups, listed, same, strict=True):
         for name, words in classes.items():
             for dropped in (w for w in words if w in kept_as and w not in of[name]["missing"]):
@@ -241,7 +240,7 @@ def name_same_vectors(
     return [
         f"{side} words with the vector of another word count once with it: "
         + some(f"{word} as {kept}" for word, kept in kept_as.items())
-        for kept_as, side in zip(same, sides, strict=True)
+        for kept_as, side in zip(same, ("protected", "attribute"), strict=True)
         if kept_as
     ]
 

@@ -308,10 +308,9 @@ def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
     for place, word in enumerate(words.labels):
         classes = own.get(word, [])
         if len(classes) != 1:
-            at = source.at(_first_of(words.of_row == place))
             got = join_words(classes) if classes else "none"
             problem = f"expected one class that {word!r} is associated with, got {got}"
-            raise InputError(problem, where=at)
+            raise InputError(problem, where=source.at(_first_of(words.of_row == place)))
     return words.categories(lambda word: own[word][0])
 
 

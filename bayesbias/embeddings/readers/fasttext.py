@@ -82,7 +82,7 @@ def read_fasttext(reading: Reading) -> Rows:
                 reading.told(file)
     rows.vectors = np.empty((len(parts), dim), "<f4")
     for i, each in enumerate(parts.values()):
-        rows.vectors[i] = np.mean([matrix[row] for row in each], axis=0, dtype=np.float64)
+        rows.vectors[i] = np.mean([matrix[row] for row in each], axis=0, dtype=float)
     rows.words, rows.composed = list(parts), list(built)
     rows.places = [*places.values(), *[0] * len(built)]
     return rows
