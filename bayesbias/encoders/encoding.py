@@ -183,9 +183,8 @@ class _Cache:
         found = {}
         with self._connection() as connection:
             for text in texts:
-                if row := connection.execute(
-                    query, (self.encoder, files.sha256_of(text))
-                ).fetchone():
+                key = (self.encoder, files.sha256_of(text))
+                if row := connection.execute(query, key).fetchone():
                     found[text] = np.frombuffer(row[1], row[0])
         return found
 

@@ -125,7 +125,7 @@ class NullDistribution:
         """
         d, size_of = self.effect_sizes, np.abs(self.effect_sizes)
         # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
-        rows = [("sd", np.sqrt(np.mean(d**2)), (self.largest / math.sqrt(self.n_x + self.n_y - 1)))]
+        rows = [("sd", np.sqrt(np.mean(d**2)), self.largest / math.sqrt(self.n_x + self.n_y - 1))]
         for q in (0.025, 0.25, 0.5, 0.75, 0.975):
             rows.append((f"quantile {q:.1%}", np.quantile(d, q), float(self.quantile(q))))
         for size in (0.5, 0.8, 1.0, 1.5):

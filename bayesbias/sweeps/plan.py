@@ -176,12 +176,8 @@ def load_plan(plan: Source | SweepPlan) -> SweepPlan:
         path = Path(
             checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file")
         )
-        raw, where, folder, name = (
-            files.read_toml(path),
-            str(path),
-            path.resolve().parent,
-            path.stem,
-        )
+        raw, where = files.read_toml(path), str(path)
+        folder, name = path.resolve().parent, path.stem
     checks.known_keys(raw, _KEYS, where)
     checks.schema(raw, _SCHEMA, where)
     shipped = {

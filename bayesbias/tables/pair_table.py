@@ -202,7 +202,8 @@ def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list
 
 def words_in(frame: pd.DataFrame) -> dict[str, None]:
     """Return the words of both sides of pairs, each once."""
-    return dict.fromkeys(map(str, [*frame["protected_word"], *frame["attribute"]]))
+    words = [*frame["protected_word"].unique(), *frame["attribute"].unique()]
+    return dict.fromkeys(map(str, words))
 
 
 def account_of(words: Collection[str], missing: list[str]) -> dict[str, Any]:

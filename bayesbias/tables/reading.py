@@ -150,9 +150,8 @@ def _as_frame(source: Any) -> pd.DataFrame:
     if isinstance(source, Mapping) or (records and source):
         with files.guarded("data frame", "columns of one length"):  # columns of different lengths
             source = pd.DataFrame(source)
-    return frames.plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS}).reset_index(
-        drop=True
-    )
+    frame = frames.plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS})
+    return frame.reset_index(drop=True)
 
 
 def _pair_table(

@@ -123,9 +123,8 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any, where: objec
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
-    return common.gather(
-        reading, [(keys, lambda chosen: matrix[np.asarray(chosen)])], dtype, dim=shape[1]
-    )
+    block = (keys, lambda chosen: matrix[np.asarray(chosen)])
+    return common.gather(reading, [block], dtype, dim=shape[1])
 
 
 def read_table(reading: Reading) -> Rows:
