@@ -283,7 +283,7 @@ def simulate_grid(
     for n, pair, attribute in itertools.product(words, pair_sd, attribute_sd):
         # Streams are told apart by the bits of the numbers themselves.
         bits = np.array([pair, attribute]).view(np.uint32).tolist()
-        random = np.random.default_rng(np.random.SeedSequence([seed, n, n_attributes, *bits]))
+        random = np.random.default_rng([seed, n, n_attributes, *bits])
         parts: dict[tuple[str, str], list[Floats]] = {method: [] for method in METHODS}
         at_once = max(1, 200_000 // (8 * n * n_attributes))  # tables, whose permutations take 40 MB
         for start in range(0, draws, at_once):
@@ -374,7 +374,7 @@ def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floa
     sums = centered @ members.T
     # The observed partition must meet itself.
     slack = 1e-12 * np.abs(centered).sum(axis=1, keepdims=True)
-    extra = 0 if listed else 1
+    extra = int(not listed)
     upper = (sums >= observed - slack).sum(axis=1)
     both = (np.abs(sums) >= np.abs(observed) - slack).sum(axis=1)
     total = len(members) + extra

@@ -137,10 +137,7 @@ def coverage_on_pools(
     """
     methods = coverage.checked_methods(methods)
     settings = coverage.settings_of(prob, **sampling)
-    pool = drawn_pool(
-        vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral,
-        controls=controls,
-    )  # fmt: skip
+    pool = drawn_pool(vectors, pools, words, attributes, human, neutral, controls)
     with Hands(workers, dask) as hands:
         rows = coverage.analyse_tables(
             functools.partial(drawn, pool, seed), tables, methods, settings, hands,
@@ -231,7 +228,6 @@ def drawn(pool: Pool, seed: int, number: int) -> tuple[pd.DataFrame, int]:
 def drawn_pool(
     vectors: Any,
     pools: Any = None,
-    *,
     words: int | Sequence[int] = 8,
     attributes: int | Sequence[int] = 8,
     human: int | None = None,
