@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.errors import FitError, InputError, nearest
-from bayesbias.core.formatting import some
+from bayesbias.core import FitError, InputError, nearest, some
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS

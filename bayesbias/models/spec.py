@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core import InputError, checks, nearest, number_of
 from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, read_bytes, sha256_of
-from bayesbias.core.formatting import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 
 SCHEMA = 1

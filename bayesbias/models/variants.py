@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
