@@ -12,7 +12,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.simulation import real_words
-from bayesbias.simulation.coverage import answers_of_fit, fit_of
+from bayesbias.simulation.coverage import answers_of_fit
 from bayesbias.wordlists.wordlist import WordList
 
 VECTORS = "minilm-static"
@@ -39,7 +39,7 @@ EQUAL = {
     "law": ("lawyer judge attorney barrister clerk sheriff", "court guilty justice legal argument"),
 }
 KINDS = ("shuffled_classes", "shuffled_attributes")
-SETTINGS = {"prob": 0.89, "draws": 500, "tune": 500, "chains": 2, "engine": "quick"}
+SETTINGS = {"draws": 500, "tune": 500, "chains": 2, "engine": "quick"}
 
 
 def without_associations(real: pd.DataFrame) -> pd.DataFrame:
@@ -58,9 +58,8 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
     rows = []
     for number in range(tables):
         random = np.random.default_rng([0, real_words.NEGATIVE_CONTROLS.index(kind), number])
-        fit = fit_of(
-            real_words.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS
-        )
+        table = real_words.without_meaning(real, words, 0, kind, random)
+        fit = bb.fit(table, "default", seed=number, **SETTINGS, progress=False)
         for (level, name, contrast), answer in answers_of_fit(
             fit, 0.89, ["overall", "class", "attribute_set"]
         ):

@@ -159,7 +159,8 @@ def analyse_table(
 
     `laid` is the model on the pairs of the table, where many tables have the same.
     """
-    prob = settings["prob"]
+    sampling = {**settings, "seed": seed}
+    prob = sampling.pop("prob")
     shared = bool((table["connection"] == SHARED).any())
     if shared and method in ("weat", "pairs_t"):
         return []
@@ -179,12 +180,11 @@ def analyse_table(
         ends = by(grid, grids.contrast_weights(grid, *grid.sizes()), prob)
         return [_row(key, estimate=x, low=low, high=high) for key, (x, low, high) in ends.items()]
     if laid is not None:
-        sampling = {**settings, "seed": seed}
         quick = laid.intervals(table[laid.reduced.design.spec.outcome].to_numpy(), sampling, prob)
         if quick is not None:
             answers, engine = quick
             return [_row(key, **own, quick=engine.name == "quick") for key, own in answers]
-    fit = fit_of(table, method, seed, settings)
+    fit = fit_model(table, method, **sampling, progress=False)
     levels = [
         level
         for level, about in fit.spec.results.levels.items()
@@ -200,12 +200,6 @@ def analyse_table(
 def _row(key: Key, **answer: Any) -> dict[str, Any]:
     names = dict(zip(LABELS, key, strict=True))
     return names | {name: float(value) for name, value in answer.items()}
-
-
-def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, Any]) -> BiasFit:
-    """Fit a model with the settings of a simulation."""
-    sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
-    return fit_model(table, model, seed=seed, **sampling, pointwise=False, progress=False)
 
 
 def answers_of_fit(

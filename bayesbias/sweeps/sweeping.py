@@ -238,7 +238,7 @@ def fit_cell(
     """Fit one cell and return all that is kept of it."""
     sampling = {name: settings[name] for name in ("draws", "tune", "chains")}
     # One core: there are as many workers as cores already.
-    result = fit(table, spec, seed=seed, pointwise=False, cores=1, progress=False, **sampling)
+    result = fit(table, spec, seed=seed, cores=1, progress=False, **sampling)
     prob, rope = settings["prob"], settings["rope"]
     unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
     rows = []
