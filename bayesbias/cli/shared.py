@@ -226,15 +226,10 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
 
 def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> bb.Embedding:
     """Read the vectors of some words, or of all, as the options say."""
-    return bb.load_embedding(
-        given["embedding"],
-        words,
-        vocab=given.get("vocab"),
-        key=given.get("key"),
-        on_bad_lines=given.get("bad_lines", "skip"),
-        allow_pickle=given.get("allow_pickle", False),
-        postprocess=given.get("postprocess"),
-    )
+    same = ("vocab", "key", "allow_pickle", "postprocess")
+    reading = {name: given[name] for name in same if name in given}
+    on_bad_lines = given.get("bad_lines", "skip")
+    return bb.load_embedding(given["embedding"], words, on_bad_lines=on_bad_lines, **reading)
 
 
 def every_word(listed: bb.WordList) -> list[str]:

@@ -96,7 +96,6 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                 Column("min_ess_bulk", "min ESS", "count"),
                 "error",
             ),
-            show_on="detail fold files",
         ),
     ]
 
