@@ -38,6 +38,7 @@ def score(scores: str | None, **given: Any) -> None:
     from bayesbias.output.text import wrapped
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
+    asked = asked and ["relative_norm_distance" if name == "rnd" else name for name in asked]
     for name in asked or ():
         checks.choice(name, SCORES, "--scores")
     words = vectors = None

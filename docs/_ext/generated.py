@@ -52,9 +52,12 @@ def public_names():
             if isinstance(node, ast.ImportFrom) and node.module:
                 folder = inside or node.module.removeprefix("bayesbias.").split(".")[0]
                 path = f"bayesbias.{inside}".removesuffix(".")
-                found.setdefault(folder, []).extend(
-                    f"{path}.{a.asname or a.name}" for a in node.names
-                )
+                listed = found.setdefault(folder, [])
+                listed += [
+                    f"{path}.{a.asname or a.name}"
+                    for a in node.names
+                    if f"bayesbias.{a.name}" not in listed  # a shortcut is documented once
+                ]
     for name in RESULTS:
         found.setdefault(name.split(".")[0], []).append(f"bayesbias.{name}")
     return found

@@ -10,10 +10,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.scores import ect, ripa, rnsb
-from bayesbias.scores.association import weat
+from bayesbias.scores import direct_bias, ect, relative_norm_distance, ripa, rnsb, weat
 from bayesbias.scores.score import SCORES
-from bayesbias.scores.vectors import direct_bias, relative_norm_distance
 from bayesbias.tables.distances import distance_table
 from bayesbias.wordlists.listfile import load_wordlist
 
@@ -26,6 +24,12 @@ COUPLES = [("he", "she"), ("his", "hers")]
 NEUTRAL = ["nurse", "doctor", "clerk"]
 FEW = {"resamples": 99, "seed": shifted(1)}
 PAIRS = [("x1", "y1"), ("x2", "y2"), ("x3", "y3")]
+
+
+def test_every_score_is_in_the_folder() -> None:
+    for name, score in SCORES.items():
+        assert score.function.endswith(f":{getattr(bb.scores, name).__name__}")
+    assert bb.scores.weat is bb.weat
 
 
 def test_direct_bias_by_hand() -> None:
