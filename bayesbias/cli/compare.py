@@ -17,6 +17,7 @@ from bayesbias.core import InputError
     "own.compare",
     "wordlist",
     "controls",
+    "common_words",
     "model",
     "covariates",
     "slope",
@@ -78,9 +79,9 @@ def _corpora(given: dict[str, Any]) -> dict[str, bb.PairTable]:
 def _tables(given: dict[str, Any]) -> tuple[bb.PairTable, dict[str, bb.PairTable]]:
     """Read or make the table before and the tables after, by name."""
     if given["original_distances"] is not None:
-        if given["original"] or given["wordlist"]:
+        if given["original"] or given["wordlist"] or given["common_words"]:
             raise InputError(
-                "expected no --original and --wordlist beside it, got one of these",
+                "expected no --original, --wordlist and --common-words beside it, got one of these",
                 where="--original-distances",
             )
         before = bb.load_distances(given["original_distances"])

@@ -261,6 +261,10 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     for side, name, group in coverage_groups(coverage):
         missing, listed = group["missing"], group["listed"]
         what = f"{name} controls" if name in CONTROLS else f"{nouns[side]}s of {name}"
+        for other, words in group.get("not_in", {}).items():
+            missing = [word for word in missing if word not in words]
+            of = f"{len(words)} of {listed} {what}"
+            notes.append(f"{of} left out: not in {other}: {listing(words)}.")
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
         if group.get("composed"):

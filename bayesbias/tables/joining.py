@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, some
+from bayesbias.core import InputError, checks, some
 from bayesbias.tables import pair_table
 from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable
 from bayesbias.tables.reading import as_pair_table
@@ -157,6 +157,8 @@ def pairs_by_level(
 def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
     """Keep the words that all tables have; others count as missing.
 
+    ``not_in`` of the coverage names the tables that lack these words.
+
     Raises
     ------
     InputError
@@ -170,10 +172,10 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
     >>> [len(table) for table in keep_common([whole, bb.load_distances(part)])] == [len(part)] * 2
     True
     """
-    common = {
-        word: set.intersection(*(set(table.frame[word].astype(str)) for table in tables))
-        for _, _, word in SIDES
-    }
+    abouts = [table.provenance.get("embedding") or table.provenance for table in tables]
+    labels = [about.get("name", "another table") for about in abouts]
+    there = [{word: set(table.frame[word].astype(str)) for *_, word in SIDES} for table in tables]
+    common = {word: set.intersection(*(words[word] for words in there)) for *_, word in SIDES}
     out = []
     for table in tables:
         frame, accounts = table.frame, dict[str, Any]()
@@ -183,6 +185,12 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
             for name, own in lost.groupby(group):
                 of, words = accounts[side][str(name)], own[word].unique().tolist()
                 of |= {"found": of["found"] - len(words), "missing": [*of["missing"], *words]}
+                of["not_in"] = checks.grouped(
+                    (label, w)
+                    for label, has in zip(labels, there, strict=True)
+                    for w in words
+                    if w not in has[word]
+                )
         keep = frame["protected_word"].isin(common["protected_word"])
         frame = frame[keep & frame["attribute"].isin(common["attribute"])]
         if frame.empty:

@@ -32,6 +32,7 @@ def test_the_others_are_missing_in_the_coverage():
         for of in (*after.coverage.protected.values(), *after.coverage.attributes.values()):
             assert of["found"] + len(of["missing"]) == of["listed"]
         assert {"him", "logic", "dance"} <= set(after.coverage.missing)
+    assert kept[0].coverage.protected["men"]["not_in"] == {"mapping": ["him"]}
     assert "him" not in first.coverage.missing
 
 
