@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bayesbias.core import checks
+from bayesbias.core import checks, some
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -41,11 +41,8 @@ def matched_spellings(asked: Iterable[str], known: Collection[str]) -> dict[str,
 def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
     """Say which asked words are one word of the source."""
     asked_as = checks.grouped((spelling, word) for word, spelling in matched.items())
-    return [
-        f"{' and '.join(map(repr, words))} are one word here ({spelling!r}) and share its vector"
-        for spelling, words in asked_as.items()
-        if len(words) > 1
-    ]
+    same = ["/".join(words) for words in asked_as.values() if len(words) > 1]
+    return [f"{some(same, 6)}: spellings of one word, which share its vector"] if same else []
 
 
 def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:

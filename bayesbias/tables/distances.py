@@ -113,6 +113,8 @@ def distance_table(
     if duplicates == "drop":
         frame, same = _one_row_a_vector(frame, kept_as)
     notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost]
+    if duplicates == "drop":  # the note on words with the same vector says it
+        notes = [note for note in notes if not note.endswith("share its vector")]
     notes += pair_table.thin_classes(kept, known, groups, same)
     listed = tuple(labels_within(kept, label, word) for _, label, word in SIDES)
     notes += pair_table.name_same_vectors(groups, listed, same)

@@ -232,18 +232,18 @@ def found_by_class(
 def name_same_vectors(
     groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
 ) -> list[str]:
-    """Enter words that share a vector in the account; return notes."""
+    """Enter words that share a vector in the account; return one note."""
     for of, classes, kept_as in zip(groups, listed, same, strict=True):
         for name, words in classes.items():
             for dropped in (w for w in words if w in kept_as and w not in of[name]["missing"]):
                 others = of[name].setdefault("same_vector", {})
                 others.setdefault(kept_as[dropped], []).append(dropped)
-    return [
-        f"{side} words with the vector of another word count once with it: "
-        + some(f"{word} as {kept}" for word, kept in kept_as.items())
-        for kept_as, side in zip(same, ("protected", "attribute"), strict=True)
-        if kept_as
-    ]
+    dropped = {word: kept for kept_as in same for word, kept in kept_as.items()}
+    if not dropped:
+        return []
+    together = checks.grouped((kept, word) for word, kept in dropped.items())
+    named = some(("/".join([kept, *words]) for kept, words in together.items()), 4)
+    return [f"{len(dropped) + len(together):,} words with the same vector count once: {named}"]
 
 
 def _stereotypes(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -258,7 +258,7 @@ def thin_classes(
     """Say which classes rest on few words."""
     stereotypes = _stereotypes(frame)
     protected = labels_within(frame, "protected_class", "protected_word")
-    notes = []
+    thin = []
     sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
     for name in dict.fromkeys([*protected, *sets]):
         few = []
@@ -271,9 +271,8 @@ def thin_classes(
             few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
         if few:
             what = f"{'set' if name in sets else 'class'} {name}"
-            notes.append(
-                f"the {what} has {join_words(few)}: too few to tell well how much they vary"
-            )
+            thin.append(f"the {what} has {join_words(few)}")
+    notes = [f"{some(thin)}: too few to tell well how much they vary"] if thin else []
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control["found"] == 1 < control["listed"]:

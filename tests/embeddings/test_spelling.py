@@ -26,7 +26,7 @@ def test_an_exact_word_is_not_replaced_and_shared_vectors_are_noted(tmp_path):
     e = load_embedding(path, ["Bill", "bill", "US", "us", "Us"])
     assert e.matched == {"US": "us", "Us": "us"}
     assert e["Bill"].tolist() == [1, 2]
-    assert e.notes == ("'US' and 'us' and 'Us' are one word here ('us') and share its vector",)
+    assert e.notes == ("US/us/Us: spellings of one word, which share its vector",)
 
 
 def test_words_are_taken_once_and_checked(tmp_path):

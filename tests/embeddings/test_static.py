@@ -46,7 +46,7 @@ def test_static_embedding_is_open_and_says_what_it_did():
     assert e.matched == {"Bill": "bill", "blue_bell": "blue bell"}
     assert "blue_bell" in e.composed
     assert "bill" not in e.composed
-    assert e.notes == ("'Bill' and 'bill' are one word here ('bill') and share its vector",)
+    assert e.notes == ("Bill/bill: spellings of one word, which share its vector",)
     assert "homemaker" in e  # never asked for
     assert "☃" not in e
     assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])

@@ -118,6 +118,7 @@ def test_one_vector_counts_once():
     assert coverage.protected["b"]["listed"] == coverage.protected["b"]["found"] == 3
     # An attribute with the vector of a protected word is at distance 0 of it, which is no observation.
     assert not ((table.frame["protected_word"] == "a1") & (table.frame["attribute"] == "A1")).any()
+    assert "5 words with the same vector count once: b1/B1, kind/KIND/Kind" in coverage.notes
     kept = distance_table(VECTORS, words, duplicates="keep")
     assert len(kept) == 5 * 6 - 1
     assert "same_vector" not in kept.coverage.protected["b"]
