@@ -337,7 +337,7 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     [
         (-0.2, -0.019, "A is closer than B"),
         (-0.2, -0.001, "raise --draws"),
-        (-0.1, 0.1, "To warm, no group is clearly closer than another."),
+        (-0.1, 0.1, "To warm: inconclusive."),
         (-0.01, 0.01, "practically equally close"),
     ],
 )

@@ -242,15 +242,17 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     for verdict, names in unclear.items():
         word, of_all = _WORDS[verdict]
         if names:
-            text = of_all if len(names) == len(rows) else f"{word}: {listing(names)}"
-            said.append(sentence(text if said else f"to {contrast}, {text}"))
+            text = f"{word}: {listing(names)}"
+            if not said:
+                text = f"to {contrast}" + (of_all if len(names) == len(rows) else f", {text}")
+            said.append(sentence(text))
     return " ".join(said)
 
 
 # What is said of some pairs of groups, and of all.
 _FEW = "with so few draws (raise --draws)"
 _WORDS = {
-    "negligible": ("practically equal", "all groups are practically equally close"),
-    "inconclusive": ("inconclusive", "no group is clearly closer than another"),
-    TOO_CLOSE: (f"inconclusive {_FEW}", f"no group is clearly closer than another {_FEW}"),
+    "negligible": ("practically equal", ", all groups are practically equally close"),
+    "inconclusive": ("inconclusive", ": inconclusive"),
+    TOO_CLOSE: (f"inconclusive {_FEW}", f": inconclusive {_FEW}"),
 }
