@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, join_words, number_of
-from bayesbias.core.sections import printed
+from bayesbias.core.formatting import as_percent, join_words, number_of, some
+from bayesbias.core.sections import Column, printed
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec, load_model
@@ -246,8 +249,9 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
 
     Parameters
     ----------
-    result : result, Run or path
-        What a study or `load_run` returned, or the folder of a run.
+    result : result, Run, path or DataFrame
+        What a study or `load_run` returned, the folder of a run, or a table of estimates such as
+        some rows of ``fit.contrasts()``.
     table : str, optional
         Name of the table, as of its CSV file in the folder of a run. By default the first one.
     view : View, optional
@@ -262,7 +266,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     Raises
     ------
     InputError
-        If the result has no such table.
+        If the result has no such table, or a data frame has no estimates.
 
     Examples
     --------
@@ -279,15 +283,26 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     \bottomrule
     \end{tabular}
     """
-    run = as_run(result)
-    view, result = view or run.view, run.result
-    sections = {s.name: s for s in study_of(result).sections(result, view) if s.columns}
-    name = next(iter(sections)) if table is None else checks.choice(table, sections, "table")
-    section = sections[name]
-    frame = section.frame
-    if frame is None or frame.empty:
-        raise InputError("the result has no rows of this table", where=name)
-    shown = printed(frame, section.columns, view.prob)
+    if isinstance(result, pd.DataFrame):
+        if not {"mean", "hpdi_low", "prob"} <= {*result} or result.empty:
+            problem = f"expected rows with mean, hpdi_low, hpdi_high and prob, got {some(result)}"
+            raise InputError(problem, where="result", hint="give a table such as fit.contrasts()")
+        labels = map(str, result.columns[: list(result).index("mean")])
+        numbers = CONTRAST_COLUMNS if "p_below_zero" in result else MEAN_COLUMNS
+        shown = printed(
+            result,
+            [*(Column(name, name.replace("_", " ")) for name in labels), *numbers],
+            result["prob"].iloc[0],
+        )
+    else:
+        run = as_run(result)
+        view, result = view or run.view, run.result
+        sections = {s.name: s for s in study_of(result).sections(result, view) if s.columns}
+        name = next(iter(sections)) if table is None else checks.choice(table, sections, "table")
+        frame = sections[name].frame
+        if frame is None or frame.empty:
+            raise InputError("the result has no rows of this table", where=name)
+        shown = printed(frame, sections[name].columns, view.prob)
     columns = [
         [head.translate(SPECIAL), *map(_number if column.is_number else _text, cells)]
         for column, head, cells in shown

@@ -73,6 +73,9 @@ def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     assert r"89\% HPDI" in lines[2]
     with pytest.raises(bb.InputError, match="contrasts"):
         bb.output.latex_table(fit, "contrast")
+    assert bb.output.latex_table(frame).splitlines() == lines
+    with pytest.raises(bb.InputError, match="prob"):
+        bb.output.latex_table(frame[["mean"]])
 
 
 def test_special_characters_are_escaped():
