@@ -387,7 +387,7 @@ def tell(answer: Mapping[str, Any], *lines: str) -> None:
     if not (kind := context.params.get("as_json")):
         click.echo("\n".join(lines))
         return
-    schema = context.command_path.partition(" ")[2]
+    schema = context.command_path.partition(" ")[2].replace(" ", "-")
     if kind == "brief":
         schema += "-brief"
         answer = {key: value for key, value in answer.items() if key not in MADE}

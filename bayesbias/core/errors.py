@@ -143,5 +143,7 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     spelled = {option.lower(): option for option in reversed(list(options))}
     if len(spelled) > _COMPARED:
         return None
+    if name == "cells" and "default" in spelled:  # the former name of the model
+        name = "default"
     close = difflib.get_close_matches(name.lower(), spelled, n=1)
     return f"did you mean {spelled[close[0]]!r}?" if close else None

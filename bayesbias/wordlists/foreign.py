@@ -76,7 +76,8 @@ def foreign_file(path: Path, which: str) -> Mapped:
         return _as_mapping(*_sets_of_table(path), str(path))
     data = files.read_json(path)
     if not isinstance(data, Mapping):
-        raise checks.wrong_kind(data, path, _FORMS)
+        hint = 'write {"CLASS": {"protected": [...], "attributes": [...]}, ...} for several classes'
+        raise checks.wrong_kind(data, path, _FORMS, hint)
     if sets := foreign_mapping(data, str(path)):
         return sets
     if _is_ours(data):

@@ -32,6 +32,7 @@ def run(*arguments: str, code: int = 0) -> str:
 def answer(*arguments: str, code: int = 0) -> dict:
     out = json.loads(run(*arguments, "--json", code=code))
     assert out["schema"].endswith("-2")
+    assert " " not in out["schema"]
     return out
 
 

@@ -16,6 +16,11 @@ def test_a_message_is_one_line_and_whole():
     assert str(InputError(long.strip())) == f"{long.strip()}."
 
 
+def test_the_former_name_of_a_model_has_its_new_one_as_hint():
+    assert nearest("cells", ["crossed", "default"]) == "did you mean 'default'?"
+    assert nearest("cells", ["cell"]) == "did you mean 'cell'?"
+
+
 def test_what_was_found_is_shown_by_its_beginning():
     assert len(str(InputError("wrong", found="f" * 900))) < 200
     assert "Use valid0, valid1" in str(InputError("x", valid=[f"valid{i}" for i in range(99)]))

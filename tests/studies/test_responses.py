@@ -502,6 +502,7 @@ def test_answers_of_a_chat_model(tmp_path):
     found = fitted(table, draws=100, tune=200, chains=2)
     text = bb.output.to_text(found)
     assert "probability of old" in text
+    assert "1 refusal," in text.replace("\n         ", " ")
     assert any(line.startswith("for ") for line in text.splitlines())
     scores = answer_scores(table)["score"].tolist()
     assert scores[0] == pytest.approx(2 / (2 + 1 + 0.01) + 1 / (0 + 1 + 0.01) - 1)

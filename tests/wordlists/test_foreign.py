@@ -150,6 +150,7 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
     ("name", "content", "said"),
     [
         ("x.json", "[1, 2]", "a WEFE query"),
+        ("x.json", '["altar", "bible"]', 'Write .*"CLASS": .*"protected"'),
         ("x.json", '{"flowers": ["aster"]}', "expected sets of targets"),
         ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
         ("x.csv", "", "expected a table"),

@@ -187,7 +187,10 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"--detail shows the {len(result.published)} published scores.")
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
     if dropped:
-        counts = ", ".join(f"{n:,} {why}" for why, n in dropped.items())
+        counts = ", ".join(
+            number_of(n, "refusal") if why == "refusals" else f"{n:,} {why}"
+            for why, n in dropped.items()
+        )
         texts = [repr(in_one_line(text, 40)) for text in table.coverage["examples"]]
         such = f", such as {join_words(texts)}" if texts else ""
         notes.append(f"Answers left out: {counts}{such}.")
