@@ -5,7 +5,7 @@ from typing import Any
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError, checks
+from bayesbias.core import InputError, checks, number_of, some
 from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
 
@@ -82,8 +82,6 @@ def _screen(
     """Return title line, one table of all scores, headline and notes."""
     import pandas as pd
 
-    from bayesbias.studies.common import listing, number_of
-
     rows = []
     notes = []  # each with the score that it is of
     for name, error in left_out.items():
@@ -127,7 +125,7 @@ def _screen(
         what = "is X closer to A, and Y to B? A p near 1 points the other way"
         more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
     if missing := checks.once(word for result in results for word in result.dropped):
-        more.append(f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}.")
+        more.append(f"{number_of(len(missing), 'word')} without a vector: {some(missing, 6)}.")
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."

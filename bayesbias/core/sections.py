@@ -220,6 +220,16 @@ class Result:
         fit = getattr(self, "fit", None)
         return {} if fit is None else {"": fit}
 
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return ``make()``, called the first time that a key is asked for."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    @cached_property
+    def _cache(self) -> dict[Any, Any]:
+        return {}
+
     def _shown(self, how: str) -> str | None:
         try:
             return getattr(importlib.import_module("bayesbias.output.text"), how)(self)

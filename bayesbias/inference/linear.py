@@ -411,7 +411,7 @@ class Mixtures:
             return whole.transpose(1, 0, 2).reshape(1, length, batches * parts)
 
         quantity = (self.quantity + len(self) * np.arange(batches)[:, None]).ravel()
-        return Mixtures(cut(self.mean), cut(self.sd), quantity, np.tile(self.weight, batches))
+        return type(self)(cut(self.mean), cut(self.sd), quantity, np.tile(self.weight, batches))
 
     def below(self, at: float) -> np.ndarray:
         """Return the probability of lying below a number, shape (quantities,)."""

@@ -83,6 +83,11 @@ class BiasFit(sections.Result):
         """The study whose sections show the fit (`bayesbias.output`)."""
         return "groups" if self.spec.results.between else "association"
 
+    @property
+    def table_name(self) -> str:
+        """The name of its table, such as ``gender in minilm-static``."""
+        return str(self.provenance.get("table", {}).get("name", "a table"))
+
     @functools.cached_property
     def design(self) -> Design:
         """The model laid over the table."""
@@ -545,8 +550,7 @@ class BiasFit(sections.Result):
 
     def __repr__(self) -> str:
         chains, draws = self.shape
-        source = self.provenance.get("table", {}).get("name", "a table")
-        head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
+        head = f"BiasFit: model {self.spec.name}, {self.table_name}, {len(self.table):,} rows"
         lines = [f"{head}, {chains} x {draws} draws"]
         results = self.spec.results
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
@@ -574,16 +578,6 @@ class BiasFit(sections.Result):
         return "\n".join(lines)
 
     # -- how tables are made: quantities are answered, and answers described -----------------------
-
-    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return ``make()``, called the first time that a key is asked for."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
-
-    @functools.cached_property
-    def _cache(self) -> dict[Any, Any]:
-        return {}
 
     @functools.cached_property
     def ordered(self) -> Design:

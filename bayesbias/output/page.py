@@ -3,8 +3,6 @@
 The result first, then tables, figures, data, model and glossary.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -13,20 +11,17 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import data_dir, plain, write_whole
 from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
-from bayesbias.output.registry import interpretation, study_of
-from bayesbias.output.store import as_run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from bayesbias.output import registry, store
+from bayesbias.studies.common import convergence
 
 LONG = 24  # characters from which on a cell may break into lines
 DISTANCES = (
@@ -117,9 +112,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             found=str(path),
             valid="a name that ends in .html",
         )
-    run = as_run(run)
+    run = store.as_run(run)
     result, view = run.result, view or run.view
-    study = study_of(result)
+    study = registry.study_of(result)
     with figure_style("report"):
         sections = [
             (section, _shown(section, view))
@@ -138,12 +133,20 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         keep_trailing_newline=True,
     )
     text = environment.get_template("report.html.j2").render(
-        said=interpretation(result, view),
+        said=registry.interpretation(result, view),
         header=study.header(result, view),
         question=study.QUESTION,
         first=[shown for section, shown in sections if section.shown_on("terminal")],
         others=[shown for section, shown in sections if not section.shown_on("terminal")],
-        fits=[_model(name, fit) for name, fit in result.fits().items()],
+        fits=[
+            {
+                "title": f"Model {fit.spec.name}{f': {name}' if name else ''}",
+                "description": fit.spec.description,
+                "convergence": convergence(fit),
+                "text": fit.spec.text,
+            }
+            for name, fit in result.fits().items()
+        ],
         command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
         made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
         glossary=(*getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES),
@@ -181,32 +184,21 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "text": section.text,
         "note": section.note,
         "sortable": "is_heading" not in frame,
-        "picture": None if section.figure is None else svg_of(section.draw(), section.name),
+        "picture": None if section.figure is None else _svg(section),
         "heads": [{"text": head, "number": column.is_number} for column, head, _ in columns],
         "rows": list(zip(*cells, strict=True)),
     }
 
 
-def svg_of(figure: Figure, name: str) -> str:
+def _svg(section: Section) -> str:
     """Return a figure as SVG to stand in a page, with ids that no other figure has."""
     import matplotlib
     import matplotlib.pyplot as plt
 
-    buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
+    buffer, figure = io.StringIO(), section.draw()
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": section.name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", text)
-
-
-def _model(name: str, fit: Any) -> dict[str, str]:
-    from bayesbias.studies.common import convergence
-
-    return {
-        "title": f"Model {fit.spec.name}" if not name else f"Model {fit.spec.name}: {name}",
-        "description": fit.spec.description,
-        "convergence": convergence(fit),
-        "text": fit.spec.text,
-    }
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{section.name}-", text)

@@ -1,20 +1,19 @@
 """Results as text for a paper: a paragraph on the methods, and tables in LaTeX."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, join_words, number_of, some
+from bayesbias.core import InputError, checks, join_words, number_of, some
+from bayesbias.core.formatting import as_percent
 from bayesbias.core.sections import Column, printed
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.output.registry import study_of
-from bayesbias.output.store import as_run
+from bayesbias.output import registry, store
 from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -22,17 +21,14 @@ PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
-OUTCOMES = {
-    "distance": "cosine distance",
-    "change": "change in cosine distance",
-    "difference": "difference in sentiment (female minus male)",
-    "logit_difference": "difference in log odds of positive sentiment (female minus male)",
-}
-ROWS = {
-    "distance": "pairs",
-    "change": "pairs",
-    "difference": "sentence pairs",
-    "logit_difference": "sentence pairs",
+OUTCOMES = {  # and what a row of the table is
+    "distance": ("cosine distance", "pairs"),
+    "change": ("change in cosine distance", "pairs"),
+    "difference": ("difference in sentiment (female minus male)", "sentence pairs"),
+    "logit_difference": (
+        "difference in log odds of positive sentiment (female minus male)",
+        "sentence pairs",
+    ),
 }
 LIKELIHOODS = {
     "Binomial": "binomial, with a logit link",
@@ -84,7 +80,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
-    run = as_run(result)
+    run = store.as_run(result)
     view, result = view or run.view, run.result
     fits = dict(result.fits())
     if not fits and result.study != "sentences":
@@ -102,8 +98,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         first = next(iter(fits.values()))
         about = first.provenance
         specs = list({fit.spec.name: fit.spec for fit in fits.values()}.values())
-        name = about.get("table", {}).get("name", "a table")
-        name = getattr(result, "provenance", {}).get("name", name)
+        name = getattr(result, "provenance", {}).get("name", first.table_name)
         lists = (each.provenance.get("table", {}).get("wordlist") or {} for each in fits.values())
         words = next((each["name"] for each in lists if each), "")
         if words and name.startswith(words):
@@ -116,7 +111,14 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
-        said += f" {_sampling(fits, about)}. We report {_reported(result, result.study, view)}."
+        said += f" {_sampling(fits, about)}. We report posterior means and {as_percent(view.prob)} "
+        said += "highest posterior density intervals"
+        if result.study not in ("wefat", "sentiment", "sentences"):
+            rope = getattr(result, "rope", view.rope)  # responses have their own
+            said += (
+                f", and the probability of lying in a region of practical equivalence of ±{rope:g}"
+            )
+        said += "."
     said += getattr(result, "pooling", "")  # of replicates
     versions = about["versions"]
     used = join_words(
@@ -142,8 +144,8 @@ def _rows(fit: BiasFit, result: Any) -> str:
     elif kind == "number":
         what = f"the {result.responses.outcome} of {n} answers"
     else:
-        noun = ROWS.get(spec.outcome, "rows")
-        what = f"the {OUTCOMES.get(spec.outcome, spec.outcome.replace('_', ' '))} of {n} {noun}"
+        outcome, noun = OUTCOMES.get(spec.outcome, (spec.outcome.replace("_", " "), "rows"))
+        what = f"the {outcome} of {n} {noun}"
     sizes = {c: table[c].nunique() for c in spec.units if c in table and c != "series"}
     counts = [number_of(k, c.replace("_", " ")) for c, k in sizes.items() if 1 < k < len(table)]
     return f"{what} ({', '.join(counts)})" if counts else what
@@ -209,15 +211,6 @@ def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
     return f"{how} ({', '.join(checked)})"
 
 
-def _reported(result: Any, kind: str, view: View) -> str:
-    said = f"posterior means and {as_percent(view.prob)} highest posterior density intervals"
-    if kind in ("wefat", "sentiment", "sentences"):
-        return said
-    rope = getattr(result, "rope", view.rope)  # responses have their own
-    said = said.replace(" and ", ", ")
-    return f"{said}, and the probability of lying in a region of practical equivalence of ±{rope:g}"
-
-
 def _of_tests(result: Any) -> str:
     """Describe sentence tests, as published."""
     about, frame = result.provenance, result.frame
@@ -234,13 +227,13 @@ def _of_tests(result: Any) -> str:
 
 def _missing(coverage: Mapping[str, Any] | None) -> str:
     """Say how many of the listed words were not in the vectors."""
-    counts = {noun: [0, 0] for noun in ("protected words", "attributes", "control words")}
-    nouns = {"protected": "protected words", "attributes": "attributes"}
+    missing, listed = Counter[str](), Counter[str]()
     for side, name, group in coverage_groups(coverage):
-        count = counts["control words" if name in CONTROLS else nouns[side]]
-        count[0] += len(group["missing"])
-        count[1] += group["listed"]
-    said = [f"{n:,} of {of:,} {noun}" for noun, (n, of) in counts.items() if n]
+        noun = "protected words" if side == "protected" else "attributes"
+        noun = "control words" if name in CONTROLS else noun
+        missing[noun] += len(group["missing"])
+        listed[noun] += group["listed"]
+    said = [f"{n:,} of {listed[noun]:,} {noun}" for noun, n in missing.items() if n]
     return f"The vectors lack {join_words(said)}, which were left out." if said else ""
 
 
@@ -295,9 +288,11 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
             result["prob"].iloc[0],
         )
     else:
-        run = as_run(result)
+        run = store.as_run(result)
         view, result = view or run.view, run.result
-        sections = {s.name: s for s in study_of(result).sections(result, view) if s.columns}
+        sections = {
+            s.name: s for s in registry.study_of(result).sections(result, view) if s.columns
+        }
         name = next(iter(sections)) if table is None else checks.choice(table, sections, "table")
         frame = sections[name].frame
         if frame is None or frame.empty:

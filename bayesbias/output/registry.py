@@ -4,7 +4,7 @@ import dataclasses
 import importlib
 from typing import Any
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.studies.common import misfit_warnings

@@ -23,10 +23,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import read_json, sha256_file
-from bayesbias.core.formatting import some
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of

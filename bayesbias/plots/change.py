@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError, checks
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.plots import forest as forests, style
@@ -22,6 +21,12 @@ _HEADS = {
     "class": "by class",
     "attribute_set": "by attribute set",
     "between": "between groups",
+}
+_EQUALIZED = {
+    "equalized": ". By construction, stereotypes have one distance to all words of a definitional "
+    "set",
+    "equalized_partly": ". Partly by construction: stereotypes have one distance to the words of "
+    "some definitional sets",
 }
 _FORCED = {"partly": "partly by construction", "wholly": "by construction"}
 
@@ -115,8 +120,7 @@ def plot_changes(
         *([forests.one_handle()] if distance else []),
     ]
     label = forests.estimand_label(spec, "word", "population")
-    original, warning = comparison.provenance["original"], _warning(comparison, name)
-    note = f"{name} against {original}; {label}{warning}"
+    note = f"{label}; {_source(comparison, name)}"
     return style.finish([ax], "From original to debiased, per protected word", note, handles, moved)
 
 
@@ -156,13 +160,10 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     name = comparison.chosen_methods(method)[0]
     pairs = comparison.methods[name].pairs
     (ax,) = style.axes_for(ax, min(6.0, style.across()) + 1.05, 6.0)
-    present = _square_scatter([ax], [pairs], CONNECTIONS)
+    handles = _square_scatter([ax], [pairs], CONNECTIONS)
     ax.set_xlabel("cosine distance, original")
     ax.set_ylabel(f"cosine distance, {style.plain(name)}")
-    handles = forests.connection_handles(present)
-    handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
-    original, warning = comparison.provenance["original"], _warning(comparison, name)
-    note = f"{len(pairs):,} pairs, {name} against {original}{warning}"
+    note = f"{len(pairs):,} pairs, {_source(comparison, name)}"
     return style.finish([ax], "Every pair, before and after", note, handles, pairs)
 
 
@@ -219,7 +220,7 @@ def plot_controls(
     if n > 1:
         height, width = 1.6 + max(2.0, across / n), max(style.WIDTH, 2.2 * n)
     axes = style.axes_for(ax, height, width, n, sharey=n > 1)
-    present = _square_scatter(axes, tables, CONTROLS)
+    handles = _square_scatter(axes, tables, CONTROLS)
     regression: dict[str, Any] = {"color": COLOR["associated"], "linewidth": 1.6}
     for panel, name, table in zip(axes, names, tables, strict=True):
         geometry = comparison.geometry_of(name, prob)
@@ -242,8 +243,6 @@ def plot_controls(
         )
         panel.set_xlabel("distance before")
     axes[0].set_ylabel("distance after")
-    handles = forests.connection_handles(present)
-    handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
     handles.append(style.line_handle(label="regression", **regression))
     note = (
         f"{comparison.provenance['original']}; r: the lower of the correlation and that without "
@@ -305,15 +304,15 @@ def plot_ranking(
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
     frame = pd.concat([pd.DataFrame([original]), ranked], ignore_index=True)
     rows = frame.rename(columns={"method": "key"} | ends)
-    left = {name: comparison.geometry_of(name, prob).left for name in ranked["method"]}
-    gray = np.array([True, *(each.destroyed for each in left.values())])
+    geometries = {name: comparison.geometry_of(name, prob) for name in ranked["method"]}
+    gray = np.array([True, *(each.destroyed for each in geometries.values())])
 
     def text(row: Any) -> str:
         said = [style.estimate(row, signed=True)]
-        if forced := _FORCED.get(str(row.by_construction)):
+        if forced := _FORCED.get(row.by_construction):
             said.append(f"({forced})")
-        if row.key in left and "kept" not in left[row.key]:
-            said.append(f"controls {left[row.key].replace('_', ' ')}")
+        if row.key in geometries and "kept" not in (left := geometries[row.key].left):
+            said.append(f"controls {left.replace('_', ' ')}")
         return "\n".join(said)
 
     mean = f"{forests.mean_and_interval(prob)} of the gap"
@@ -426,9 +425,9 @@ def plot_corpora(
     drawn = series(frame, "change", of_changes, False)
     near = float(frame["rope"].iloc[0])
     forests.draw_rows(axes[-1], groups, drawn, rope=near)
-    per_step = next(iter(result.changes.values())).steps > 1
     unit = ", in SDs of pairs" if standardized else ""
-    axes[-1].set_xlabel(("slope per step" if per_step else "change of the difference") + unit)
+    said = "slope per step" if result.has_slope else "change of the difference"
+    axes[-1].set_xlabel(said + unit)
     if not alone:
         in_each = series(levels, "corpus", shades("viridis", 0.1, len(result.corpora)), True)
         forests.draw_rows(axes[0], groups, in_each)
@@ -442,11 +441,8 @@ def plot_corpora(
 
 def _square_scatter(
     axes: list[Axes], tables: list[pd.DataFrame], connections: tuple[str, ...]
-) -> list[str]:
-    """Draw distances after against those before in squares with a diagonal.
-
-    Return the connections shown.
-    """
+) -> list[Any]:
+    """Draw distances after against those before in squares with a diagonal; return the legend."""
     values = pd.concat(tables)[["original", "debiased"]].to_numpy()
     low, high = float(values.min()), float(values.max())
     pad = 0.03 * (high - low) or 0.1
@@ -471,7 +467,8 @@ def _square_scatter(
             )
         ax.set(xlim=(low - pad, high + pad), ylim=(low - pad, high + pad), box_aspect=1)
         ax.set_anchor("S")  # what room is left stands above, where the title is
-    return present
+    unchanged = style.line_handle(INK, "unchanged", linewidth=0.8)
+    return [*forests.connection_handles(present), unchanged]
 
 
 def _arrow(
@@ -486,13 +483,7 @@ def _arrow(
     ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops={"arrowstyle": head, **look})
 
 
-def _warning(comparison: Any, name: str) -> str:
-    flags = comparison.methods[name].construction.flags
-    if "equalized" in flags:
-        return ". By construction, stereotypes have one distance to all words of a definitional set"
-    if "equalized_partly" in flags:
-        return (
-            ". Partly by construction: stereotypes have one distance to the words of some "
-            "definitional sets"
-        )
-    return ""
+def _source(comparison: Any, name: str) -> str:
+    """Say what is compared, and what the method forces."""
+    forced = [_EQUALIZED.get(flag, "") for flag in comparison.methods[name].construction.flags]
+    return f"{name} against {comparison.provenance['original']}{''.join(forced)}"

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.ndimage import gaussian_filter1d
 
-from bayesbias.core import checks
-from bayesbias.core.formatting import number_of, percent
+from bayesbias.core import checks, number_of
+from bayesbias.core.formatting import percent
 from bayesbias.inference.cross_validation import replicated
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import (
@@ -33,8 +33,8 @@ _FOOT, _TALL = 0.42, 0.8  # where a ridge stands below its row, and how high it 
 def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
-    Of a fit to distances there is a row for each connection or, of groups, each attribute set, of
-    one to sentiment for each classifier.
+    There is a row for each group of the results: for each connection, or of groups each attribute
+    set, and of sentiment each classifier.
 
     Parameters
     ----------
@@ -60,10 +60,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     84
     """
     forests.need_fit(fit)
-    results = fit.spec.results
-    column = "classifier" if "classifier" in fit.table else "connection"
-    column = results.group if results.between else column
-    forests.need_fit(fit, column)
+    column = fit.spec.results.group
     checks.count(replicates, "replicates", 1, 200)
     values = fit.table[column].astype(str).to_numpy()
     present = checks.once(values)

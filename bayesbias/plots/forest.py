@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.formatting import as_percent, format_value, number_of, percent, with_minus
+from bayesbias.core import FitError, InputError, checks, number_of
+from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
@@ -301,20 +300,16 @@ def one_handle() -> Any:
 
 
 def need_fit(fit: object, *columns: str) -> None:
-    """Refuse what is no fit, or lacks a column that the figure draws."""
+    """Refuse what is no fit, or lacks its groups or a column that the figure draws."""
     checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit)")
     assert isinstance(fit, BiasFit)
-    checks.columns(fit.table, columns, f"model {fit.spec.name}", "a fit to pairs of words")
-
-
-def table_name(fit: BiasFit) -> str:
-    """Name the table of a fit."""
-    return str(fit.provenance.get("table", {}).get("name", "a table"))
+    needed = (fit.spec.results.group, *columns)
+    checks.columns(fit.table, needed, f"model {fit.spec.name}", "a fit to pairs of words")
 
 
 def source_of(fit: BiasFit) -> str:
     """Say which model was fitted to which table."""
-    return f"Model {fit.spec.name} on {table_name(fit)}"
+    return f"Model {fit.spec.name} on {fit.table_name}"
 
 
 def outcome_label(spec: ModelSpec) -> str:
@@ -612,11 +607,10 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
         fits = list(given) if isinstance(given, list | tuple) and len(given) else [given]
     for fit in fits:
         need_fit(fit)
-        need_fit(fit, fit.spec.results.group)
     if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
         raise InputError("expected fits of one outcome", where="fit", found=outcomes)
     if not isinstance(given, Mapping):
-        names = [table_name(fit) for fit in fits]
+        names = [fit.table_name for fit in fits]
         if len(set(names)) < len(fits):
             names = [f"{place}: {source_of(fit)}" for place, fit in enumerate(fits, 1)]
     return dict(zip(names, fits, strict=True))

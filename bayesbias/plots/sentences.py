@@ -8,9 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, number_of
+from bayesbias.core import InputError, checks, number_of
+from bayesbias.core.formatting import as_percent
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests

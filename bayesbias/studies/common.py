@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.core.formatting import number_of as number_of, some
+from bayesbias.core import number_of, some
 from bayesbias.core.sections import Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
-from bayesbias.inference.estimates import (
-    BELOW as BELOW,
-    CONTRAST_COLUMNS as CONTRAST_COLUMNS,
-    HPDI as HPDI,
-    IN_ROPE as IN_ROPE,
-    MEAN as MEAN,
-    MEAN_COLUMNS as MEAN_COLUMNS,
-    beside,
-)
+from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -141,10 +133,10 @@ def not_converged(
     state = fitted.diagnostics()
     if state["ok"]:
         return None
-    problems, more = state["problems"], len(state["problems"]) - 2
-    shown = [*problems[:2], *([f"{more} more problems"] if more > 0 else [])]
+    problems = state["problems"]
+    more = [number_of(len(problems) - 2, "more problem")] * (len(problems) > 2)
     headline = "No conclusion: the sampler has not converged. Raise --tune and --draws."
-    return Interpretation(subject, headline, shown, notes)
+    return Interpretation(subject, headline, [*problems[:2], *more], notes)
 
 
 def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
@@ -252,6 +244,13 @@ def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, 
     """Return side, name and found words of each class, attribute set and kind of controls."""
     sides = ("protected", "attributes")
     return [(s, name, of) for s in sides for name, of in (coverage or {}).get(s, {}).items()]
+
+
+def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Return the classes, sets and controls with more than half of their words missing."""
+    return [
+        name for _, name, of in coverage_groups(coverage) if 2 * len(of["missing"]) > of["listed"]
+    ]
 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:

@@ -10,14 +10,13 @@ import math
 import operator
 import re
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import plain
-from bayesbias.inference.view import PROB, ROPE
+from bayesbias.inference.view import PROB, ROPE, sure_ends
 from bayesbias.studies.common import coverage_groups
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -26,16 +25,6 @@ CONVERGED = "converged"
 OF_METHODS = (
     "gap", "gap_sd", "class_gap", "controls", "slope", "moved", "pairs", "human", "neutral"
 )  # fmt: skip
-
-
-class Ends(NamedTuple):
-    """The ends of an interval, the class that it is of, and the Monte Carlo errors of the ends."""
-
-    low: float
-    high: float
-    protected_class: str = ""
-    error_low: float = 0.0
-    error_high: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -190,16 +179,16 @@ def check_requirements(
     known = [*rows["contrast"].unique(), *["coverage"] * (coverage is not None), CONVERGED]
     for each in wanted:
         if each.name == "coverage" and coverage is not None:
-            out.append(_judge(each, [Ends(coverage, coverage)], True))
+            out.append(_judge(each, _one(coverage, coverage), True))
         else:
-            found = [] if each.name == CONVERGED else _rows_named(each.name, rows, known)
+            found = rows if each.name == CONVERGED else _rows_named(each.name, rows, known)
             out.append(_judge(each, found, converged))
     return tuple(out)
 
 
 def _judge(
     wanted: Requirement,
-    found: list[Ends],
+    rows: pd.DataFrame,
     converged: bool,
     method: str = "",
     *,
@@ -207,39 +196,46 @@ def _judge(
     by_construction: str = "no",
     refused: str = "",
 ) -> Check:
-    """Compare intervals with a limit; `refused` says why it is not met anyway."""
+    """Compare the intervals of rows with a limit; `refused` says why it is not met anyway."""
     unconverged = "the sampler has not converged"
     if wanted.name == CONVERGED:
         return Check(method, wanted, float(converged), converged, "" if converged else unconverged)
-    found = [ends for ends in found if not math.isnan(ends.low)]
-    if not found:
+    rows = rows.dropna(subset=["hpdi_low"])
+    if rows.empty:
         why = "it is not known: the tables have too few such words"
         return Check(method, wanted, math.nan, False, why)
     upper = wanted.sign.startswith("<")
-    compared = ((*_compared(ends, upper, is_size), ends) for ends in found)
+
+    def compared(low: float, high: float) -> float:
+        if not is_size:
+            return high if upper else low
+        sizes = abs(low), abs(high)
+        return max(sizes) if upper else 0.0 if low <= 0 <= high else min(sizes)
+
     # The end farthest on the wrong side. It has to be right by more than two Monte Carlo errors.
-    value, error, ends = (max if upper else min)(compared, key=operator.itemgetter(0))
+    value, row = (max if upper else min)(
+        ((compared(row.hpdi_low, row.hpdi_high), row) for row in rows.itertuples()),
+        key=operator.itemgetter(0),
+    )
     sign, why = SIGNS[wanted.sign], ""
-    met = bool(sign(value + (2 if upper else -2) * error, wanted.limit))
+    met = bool(sign(compared(*sure_ends(row)), wanted.limit))
     if not converged or refused:
         met, why = False, refused if converged else unconverged
     elif met and by_construction != "no":
         why = "by construction: no evidence"
     elif not met and sign(value, wanted.limit):
         why = "inconclusive with so few draws: raise --draws"
-    return Check(method, wanted, value, met, why, *ends[:2], by_construction, ends.protected_class)
+    ends = row.hpdi_low, row.hpdi_high
+    return Check(method, wanted, value, met, why, *ends, by_construction, row.shown)
 
 
-def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
-    """Return what is compared with a limit, and its Monte Carlo error."""
-    if not is_size:
-        return (ends.high, ends.error_high) if upper else (ends.low, ends.error_low)
-    sizes, error = (abs(ends.low), abs(ends.high)), max(ends.error_low, ends.error_high)
-    return max(sizes) if upper else 0.0 if ends.low <= 0 <= ends.high else min(sizes), error
+def _one(low: float, high: float) -> pd.DataFrame:
+    """Return one interval without Monte Carlo error as a row."""
+    return pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]})
 
 
-def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> list[Ends]:
-    """Return the intervals of a contrast: for new words and overall, or as the brackets say."""
+def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame:
+    """Return the rows of a contrast: for new words and overall, or as the brackets say."""
     contrast, _, of = name.partition(" (")
     contrast, of = contrast.strip(), of.rstrip(")").strip()
     if contrast not in known:
@@ -252,19 +248,9 @@ def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> list[Ends]:
     rows = _where(rows, "estimand", estimand)
     if of and of != estimand:
         checks.choice(of, [*estimands, *rows["name"].unique()], "requirement")
-        rows = rows[rows["name"] == of]
-        rows = _where(rows, "level", "class")  # an attribute set may have the name of its class
-    else:
-        rows = _where(rows, "level", "overall")
-    return _ends(rows)
-
-
-def _ends(rows: pd.DataFrame, prefix: str = "hpdi") -> list[Ends]:
-    """Return the intervals of rows of estimates, such as ``after_low`` to ``after_high``."""
-    ends = [f"{prefix}_low", f"{prefix}_high"]
-    errors = [rows[f"mcse_{end.removeprefix('hpdi_')}"].fillna(0.0) for end in ends]
-    columns = (*(rows[end] for end in ends), rows["shown"], *errors)
-    return [Ends(*row) for row in zip(*columns, strict=True)]
+        # An attribute set may have the name of its class.
+        return _where(rows[rows["name"] == of], "level", "class")
+    return _where(rows, "level", "overall")
 
 
 def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
@@ -328,39 +314,40 @@ def _judge_method(comparison: Any, method: str, wanted: Requirement, prob: float
     fits = [item.after] if gap else [item.change] if moved else []
     if name == CONVERGED:
         fits = [item.after, item.change]
-    destroyed = gap and comparison.geometry_of(method, prob).left.destroyed
+    destroyed = gap and comparison.geometry_of(method, prob).destroyed
     noise = destroyed and wanted.sign.startswith("<")
     return _judge(
         wanted,
-        [] if name == CONVERGED else _of_method(comparison, item, name, prob),
+        _of_method(comparison, item, name, prob),
         all(fit.diagnostics()["ok"] for fit in fits if fit is not None),
         method,
         is_size=gap or moved,
-        by_construction=item.construction.forced.value if name in ("gap", "gap_sd") else "no",
+        by_construction=item.construction.forced if name in ("gap", "gap_sd") else "no",
         refused="noise has no gap either, and the vectors are destroyed" if noise else "",
     )
 
 
-def _of_method(comparison: Any, item: Any, name: str, prob: float) -> list[Ends]:
+def _of_method(comparison: Any, item: Any, name: str, prob: float) -> pd.DataFrame:
     """Return the interval of a quantity, or of ``class_gap`` one for each class."""
     geometry = comparison.geometry_of(item.name, prob)
     if name == "pairs":
         share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])
-        return [Ends(share, share)]
+        return _one(share, share)
     if name == "moved":
-        return [Ends(geometry.rms, geometry.rms)]
+        return _one(geometry.rms, geometry.rms)
     if name in ("controls", "slope"):
         related = geometry.least if name == "controls" else geometry.slope
-        return [Ends(related.low, related.high)]
+        return _one(related.low, related.high)
     if name in ("human", "neutral"):
         rows = comparison.changes(prob, ROPE, "population", item.name, "overall")
-        return _ends(rows[rows["connection"] == name].assign(shown=""))
-    if not comparison.has_gap:
-        return []
+        return rows[rows["connection"] == name].assign(shown="")
+    if name == CONVERGED or not comparison.has_gap:
+        return _one(math.nan, math.nan)
     level = "class" if name == "class_gap" else "overall"
     rows = comparison.contrasts(prob, ROPE, "population", item.name, level)
     rows = rows[rows["contrast"] == "associated - different"]
-    if name == "gap_sd":  # not known without controls
-        ends = ["after_low", "after_high", "mcse_after_low", "mcse_after_high"]
-        rows = rows.assign(**{end: rows[end] / (geometry.sd_after or math.nan) for end in ends})
-    return _ends(rows.assign(shown=rows["name"] if level == "class" else ""), "after")
+    ends = ["after_low", "after_high", "mcse_after_low", "mcse_after_high"]
+    # Without controls their SD is not known.
+    unit = geometry.sd_after or math.nan if name == "gap_sd" else 1.0
+    gaps = (rows[ends] / unit).set_axis(["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"], axis=1)
+    return gaps.assign(shown=rows["name"] if level == "class" else "")

@@ -5,11 +5,11 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core import some
+from bayesbias.core import number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View, sides
-from bayesbias.studies.common import listing, number_of
+from bayesbias.studies.common import listing
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
 

@@ -141,7 +141,9 @@ def test_a_term_that_a_fixed_mean_determines_is_left_out():
     assert "group_by_template" not in found.mu
     assert "group_by_template (from arm_mean)" in found.notes[-1]
     assert "model_by_template (from arm_mean)" in found.notes[-1]
-    assert {"word_effect", "group_by_item", "model_by_item", "group_by_item_by_model"} <= set(found.mu)
+    assert {"word_effect", "group_by_item", "model_by_item", "group_by_item_by_model"} <= set(
+        found.mu
+    )
 
 
 def test_scaled_priors_are_those_of_the_outcome_in_other_units():

@@ -166,7 +166,7 @@ def query():
 
 
 def test_a_query_is_answered_in_its_names(query, monkeypatch):
-    monkeypatch.setattr(interpretation, "in_words", lambda row: "closer, by more")
+    monkeypatch.setattr(interpretation.common, "in_words", lambda row: "closer, by more")
     said = bb.interpret(query).headline
     assert said.startswith("Science with Male terms and Arts with Female terms are closer")
 

@@ -14,6 +14,7 @@ import bayesbias as bb
 from bayesbias.core.errors import BayesbiasError, FitError
 from bayesbias.studies.debiasing.comparison import Comparison, compare
 from bayesbias.studies.debiasing.geometry import control_changes, find_construction
+from bayesbias.studies.debiasing.sections import sections
 from bayesbias.tables.joining import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
 
@@ -243,6 +244,14 @@ def test_controls_alone_have_changes_and_no_contrasts():
     assert len(found.changes()) > 0
     with pytest.raises(FitError, match="two connections"):
         found.contrasts()
+
+
+def test_without_control_words_there_is_no_figure_of_them():
+    before = table().query("connection in ('associated', 'different')")
+    after = {"a": as_pair_table(changed(before, NONE, 5))}
+    found = made_up_comparison(as_pair_table(before), after)
+    figures = {each.name: each.figure for each in sections(found, bb.View())}
+    assert figures["geometry"] is None
 
 
 @pytest.mark.claim

@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, number_of
 from bayesbias.core.files import plain, records
-from bayesbias.core.formatting import number_of
 from bayesbias.inference.estimates import beside
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit

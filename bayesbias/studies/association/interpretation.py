@@ -2,34 +2,20 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from bayesbias.core import number_of
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.estimands import (
-    CONTRASTS,
-    has_new_words,
-    has_word_effects,
-    same_for_all_words,
-)
+from bayesbias.inference import estimands, priors, variances
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.priors import prior_shift
-from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View, sides
+from bayesbias.studies import common
 from bayesbias.studies.association.frequency import frequency_of
-from bayesbias.studies.common import (
-    coverage_groups,
-    in_words,
-    interval,
-    listing,
-    missing_notes,
-    not_converged,
-    number_of,
-)
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 type Names = dict[tuple[str, str], str]
 
+OF_INTEREST = "associated - different"  # the contrast that sets of a list have names for
 LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 NAMES = {
     "associated": "Own-class stereotypes",
@@ -48,30 +34,24 @@ RARE = 1e-3  # a chance below which something is not one
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
 
-def subject_of(fit: BiasFit) -> str:
-    """Return the name of what was fitted, such as ``gender in minilm-static``."""
-    return str(fit.provenance.get("table", {}).get("name", "a table of pairs"))
-
-
 def has_contrasts(fit: BiasFit) -> bool:
     """Say whether the table holds two kinds of attributes that are contrasted with each other."""
     if fit.spec.results.group != "connection":
         return True
     present = set(map(str, fit.table["connection"].unique()))
-    return any(a in present and b in present for a, b in CONTRASTS)
+    return any(a in present and b in present for a, b in estimands.CONTRASTS)
 
 
 def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     """Say what a fit shows; nothing is concluded from one that has not converged."""
-    notes = missing_notes(fit.provenance.get("coverage"))
-    subject = subject_of(fit)
-    if unsure := not_converged(subject, fit, notes):
+    notes = common.missing_notes(fit.provenance.get("coverage"))
+    if unsure := common.not_converged(fit.table_name, fit, notes):
         return unsure
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
-        return Interpretation(subject, headline, (), notes)
+        return Interpretation(fit.table_name, headline, (), notes)
     return Interpretation(
-        subject,
+        fit.table_name,
         _headline(fit, view),
         _warnings(fit, view),
         notes,
@@ -97,10 +77,16 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
     return fit.cached(("rows_of", level, estimand, view), make)
 
 
+def _standardized(fit: BiasFit, view: View) -> pd.Series:
+    """Return the first contrast in SDs of single pairs."""
+    frame = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population")
+    return frame.iloc[0]
+
+
 def _headline(fit: BiasFit, view: View) -> str:
     row: Any = next(rows_of(fit, view, "overall").itertuples())
-    verdict, (first, _, second) = in_words(row), row.contrast.partition(" - ")
-    if own_names(fit) and (first, second) == ("associated", "different"):
+    verdict, (first, _, second) = common.in_words(row), row.contrast.partition(" - ")
+    if own_names(fit) and row.contrast == OF_INTEREST:
         first = " and ".join(f"{name} with {its}" for name, its in _owned(fit).items())
         second = "the opposite pairs"
     first, second = (NAMES.get(name, name) for name in (first, second))
@@ -112,16 +98,15 @@ def _headline(fit: BiasFit, view: View) -> str:
     else:
         said = f"{verdict[0].upper()}{verdict[1:]}."
     near, far = sides(rows_of(fit, view, "class"))
-    owned = _owned(fit) if row.contrast == "associated - different" else {}
+    owned = _owned(fit) if row.contrast == OF_INTEREST else {}
     if near and far and len(owned) == 2:
         a, b = ("", "") if own_names(fit) else ("the attributes of ", "those of ")
         said += (
             f" Words of both classes are closer to {a}{owned[near[0]]} than to {b}{owned[far[0]]}."
         )
     elif near and far:
-        said += (
-            f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
-        )
+        closer, farther = common.listing(near), common.listing(far)
+        said += f" Classes differ in direction: closer for {closer}, farther for {farther}."
     return said
 
 
@@ -134,7 +119,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     names = own_names(fit)
     out += [
         f"class {name}: its attributes may be just as close to words of other classes. "
-        f'Report the row "{label_of(names, "attribute_set", sets[name].name)}" too.'
+        f'Report the row "{label_of(names, sets[name])}" too.'
         for name in (*near, *far)
         if name in sets and sets[name].hpdi_low <= 0 <= sets[name].hpdi_high
     ]
@@ -146,16 +131,13 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         )
     out += [*prior_warning(fit), *_interval_warning(fit, view)]
     out += frequency_warnings(fit, view)
-    if has_variance(fit.spec):
-        first = fit.standardized(
-            view.prob, view.standard_rope, level="overall", estimand="population"
-        ).iloc[0]
-        raw = next(rows_of(fit, view, "overall").itertuples())
-        sd = raw.mean / first["mean"] if first["mean"] else np.inf
-        if view.rope > LARGE_ROPE * abs(sd):
+    if variances.has_variance(fit.spec):
+        raw = rows_of(fit, view, "overall")["mean"].iloc[0]
+        sds = view.rope * abs(_standardized(fit, view)["mean"] / raw)
+        if sds > LARGE_ROPE:
             out.append(
-                f"The ROPE (±{view.rope:g}) is large for these vectors: {view.rope / abs(sd):.1f} SDs of "
-                "single pairs. Set a smaller one with --rope, or report the column d."
+                f"The ROPE (±{view.rope:g}) is large for these vectors: {sds:.1f} SDs of single "
+                "pairs. Set a smaller one with --rope, or report the column d."
             )
     return out
 
@@ -176,27 +158,18 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
             "matched)."
         )
     if missing := frequency.missing:
-        out.append(f"{number_of(len(missing), 'word')} without a count: {listing(missing)}.")
+        out.append(f"{number_of(len(missing), 'word')} without a count: {common.listing(missing)}.")
     return out
 
 
 def data_warnings(fit: BiasFit) -> list[str]:
     """Return what may be wrong with the words and vectors of a table."""
     out = []
-    thin = [
-        name
-        for _, name, group in coverage_groups(fit.provenance.get("coverage"))
-        if 2 * len(group["missing"]) > group["listed"]
-    ]
-    for control, of, what in (
-        (False, "words of {}", "add words"),
-        (True, "{} controls", "choose other controls (--controls)"),
-    ):
-        if names := [name for name in thin if (name in CONTROLS) is control]:
-            out.append(
-                f"More than half of the {of.format(listing(names))} are missing: {what} that the "
-                "vectors have."
-            )
+    if thin := common.mostly_missing(fit.provenance.get("coverage")):
+        out.append(
+            f"More than half of the words are missing of: {common.listing(thin)}. Add words that "
+            "the vectors have, or choose other controls (--controls)."
+        )
     if cosine := _mean_cosine(fit):
         out.append(
             f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one "
@@ -228,7 +201,7 @@ def _mean_cosine(fit: BiasFit) -> float | None:
 
 def prior_warning(fit: BiasFit) -> list[str]:
     """Warn of a first difference that would be another with priors of twice the weight."""
-    mean, sd = prior_shift(fit)
+    mean, sd = priors.prior_shift(fit)
     if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:
         return []
     return [
@@ -284,10 +257,16 @@ def own_names(fit: BiasFit) -> Names:
     }
 
 
-def label_of(names: Names, level: str, name: str) -> str:
-    """Return what the first table calls a class or an attribute set."""
-    own = names.get((level, name))
-    return f"{name}: {own}" if own else f"{LEVEL_NAMES[level]} {name}"
+def label_of(names: Names, row: Any) -> str:
+    """Return what a first table calls a row below overall."""
+    own = names.get((row.level, row.name), row.contrast)
+    return f"{row.name}: {own}" if own != OF_INTEREST else f"{LEVEL_NAMES[row.level]} {row.name}"
+
+
+def in_names(names: Names, row: Any) -> str:
+    """Return a contrast in the names of the list, such as ``women: family minus career``."""
+    said = names.get((row.level, row.name), row.contrast).replace(" - ", " minus ")
+    return said if row.level == "overall" else f"{row.name}: {said}"
 
 
 def _variance_ratio(fit: BiasFit) -> float | None:
@@ -326,33 +305,31 @@ def _details(fit: BiasFit, view: View) -> list[str]:
     out = []
     first = rows_of(fit, view, "overall")["contrast"].iloc[0]
     a, _, b = first.partition(" - ")
-    names = own_names(fit)
-    for row in rows_of(fit, view, "class").itertuples():
-        if own := names.get(("class", row.name)):
-            said = own.replace(" - ", " minus ")
-            out.append(f"{row.name}: {said} {row.mean:+.3f} {interval(row)}.")
-    if has_variance(fit.spec):
-        row = fit.standardized(
-            view.prob, view.standard_rope, level="overall", estimand="population"
-        ).iloc[0]
+    if names := own_names(fit):
+        out += [
+            f"{in_names(names, row)} {row.mean:+.3f} {common.interval(row)}."
+            for row in rows_of(fit, view, "class").itertuples()
+        ]
+    if variances.has_variance(fit.spec):
+        superiority = _standardized(fit, view)["probability_of_superiority"]
         out.append(
             f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability "
-            f"of {row['probability_of_superiority']:.2f} (0.50 is chance)."
+            f"of {superiority:.2f} (0.50 is chance)."
         )
-    if has_new_words(fit.spec):
+    if estimands.has_new_words(fit.spec):
         new = fit.new_words(view.prob)
         row = new[new["contrast"] == first].iloc[0]
         out.append(
             f"The difference of a single new word lies between {row['hpdi_low']:+.3f} and "
             f"{row['hpdi_high']:+.3f} with a probability of {view.prob:.0%}."
         )
-    if same_for_all_words(fit.spec):
+    if estimands.same_for_all_words(fit.spec):
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
         return out
     words = rows_of(fit, view, "word")
-    if len(words) and has_word_effects(fit.spec):
+    if len(words) and estimands.has_word_effects(fit.spec):
         near, far = (
-            f"{len(names)} ({listing(names)})" if names else "none" for names in sides(words)
+            f"{len(names)} ({common.listing(names)})" if names else "none" for names in sides(words)
         )
         chance = len(words) * (1 - view.prob) / 2
         out.append(

@@ -8,12 +8,17 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core.sections import Column, Section
-from bayesbias.inference.cross_validation import answers_by_model
-from bayesbias.inference.estimands import has_new_words, has_word_effects
-from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
+from bayesbias.inference import cross_validation, estimands, variances
+from bayesbias.inference.estimates import (
+    CONTRAST_COLUMNS,
+    CONVERGENCE_COLUMNS,
+    HPDI,
+    MEAN,
+    MEAN_COLUMNS,
+)
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View
+from bayesbias.studies import common
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (
     LEVEL_NAMES,
@@ -22,19 +27,6 @@ from bayesbias.studies.association.interpretation import (
     label_of,
     own_names,
     rows_of,
-    subject_of,
-)
-from bayesbias.studies.common import (
-    CONTRAST_COLUMNS,
-    HPDI,
-    MEAN,
-    MEAN_COLUMNS,
-    about_fit,
-    coverage_groups,
-    first_rows,
-    header_of,
-    heading,
-    slope_sections,
 )
 from bayesbias.wordlists.wordlist import SHARED
 
@@ -42,14 +34,14 @@ QUESTION = (
     "Are words closer to the stereotypes of their own class than to other attributes, and how "
     "certain is that?"
 )
-interpret, about = interpret_fit, about_fit
+interpret, about = interpret_fit, common.about_fit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
-    return header_of(fit, subject_of(fit), size_of(fit.table, fit.spec.outcome))
+    return common.header_of(fit, fit.table_name, size_of(fit.table, fit.spec.outcome))
 
 
 def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
@@ -85,19 +77,19 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     for level in LEVEL_NAMES:
         rows = rows_of(fit, view, level)
         if 1 < len(rows) <= MOST_ROWS:
-            own = [f"  {label_of(names, level, name)}" for name in rows["name"]]
+            own = [f"  {label_of(names, row)}" for row in rows.itertuples()]
             groups.append(with_d(fit, rows).assign(label=own))
-    if has_word_effects(fit.spec):
+    if estimands.has_word_effects(fit.spec):
         listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
         groups.append(listed.assign(label="  listed words only"))
     if groups:
-        parts += [heading(f"{first}, by"), *groups]
+        parts += [common.heading(f"{first}, by"), *groups]
     return pd.concat(parts, ignore_index=True)
 
 
 def with_d(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
     """Add to contrasts ``d``, the mean in SDs of single pairs."""
-    if not has_variance(fit.spec):
+    if not variances.has_variance(fit.spec):
         return frame
     d = {
         (estimand, level, *key): mean
@@ -113,7 +105,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     prob = view.prob
     out = []
     if has_contrasts(fit):
-        scope = "new words" if has_word_effects(fit.spec) else "listed words"
+        scope = "new words" if estimands.has_word_effects(fit.spec) else "listed words"
         out += [
             Section(
                 "result",
@@ -128,7 +120,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
-                ("level", "name", "contrast", "estimand", *CONTRAST_COLUMNS),
+                (*common.KEYS, *CONTRAST_COLUMNS),
                 note=(
                     "listed_words: the mean is the observed value. The interval is the model's, "
                     "which shrinks it, so that it may leave the observed value out."
@@ -144,9 +136,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             figure=lambda: bb.plot_connections(fit, prob=prob),
         )
     )
-    if has_contrasts(fit) and has_variance(fit.spec):
+    if has_contrasts(fit) and variances.has_variance(fit.spec):
         out.append(standardized_section(fit, view))
-    if has_new_words(fit.spec):
+    if estimands.has_new_words(fit.spec):
         out.append(
             Section(
                 "new_words",
@@ -228,7 +220,7 @@ def models_section(fit: BiasFit, view: View) -> Section:
     return Section(
         "models",
         "The first difference under other models",
-        lambda: answers_by_model(fit, prob=view.prob),
+        lambda: cross_validation.answers_by_model(fit, prob=view.prob),
         (
             "model",
             "name",
@@ -252,7 +244,7 @@ def standardized_section(fit: BiasFit, view: View) -> Section:
         "standardized",
         "The same differences in standard deviations of single pairs",
         lambda: fit.standardized(view.prob, view.standard_rope),
-        ("level", "name", "contrast", "estimand", *CONTRAST_COLUMNS),
+        (*common.KEYS, *CONTRAST_COLUMNS),
     )
 
 
@@ -264,7 +256,7 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
     out = []
     if fit.spec.covariates():
         figure = partial(bb.plots.plot_slopes, fit, prob=view.prob)
-        out += slope_sections(partial(fit.slopes, view.prob), (), figure)
+        out += common.slope_sections(partial(fit.slopes, view.prob), (), figure)
     if (frequency := frequency_of(fit)) is None:
         return out
 
@@ -278,7 +270,7 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
         Section(
             "frequency_first",
             f"The first difference without and with slopes on log frequency ({frequency.source})",
-            lambda: first_rows(frequency.contrasts),
+            lambda: common.first_rows(frequency.contrasts),
             (*columns[:2], *columns[3:]),
             figure=lambda: bb.plots.plot_frequency_contrasts(fit, rope=view.rope),
             show_on="terminal page",
@@ -309,7 +301,7 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
     """
     rows = [
         {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
-        for side, name, group in coverage_groups(fit.provenance.get("coverage"))
+        for side, name, group in common.coverage_groups(fit.provenance.get("coverage"))
     ]
     columns = ["side", "group", "listed", "found", "missing"]
     return pd.DataFrame(rows, columns=columns) if rows else None

@@ -19,9 +19,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
@@ -194,6 +192,11 @@ class CorpusComparison(ManyFits):
         frames = {n: self._level(n, standardized, prob, rope, "population") for n in self.corpora}
         return stacked(frames, "corpus")
 
+    @property
+    def has_slope(self) -> bool:
+        """Whether the change is a slope per step over ordered corpora."""
+        return next(iter(self.changes.values())).steps > 1
+
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of `contrasts`, as `BiasFit.table_draws` does."""
         known = {"contrasts": self.changes, "standardized": self.in_sds}
@@ -220,14 +223,8 @@ def compare_corpora(
     settings: dict[str, Any],
 ) -> CorpusComparison:
     """Compare vectors of two or more corpora; see `bayesbias.compare`."""
-    names = checks.names(corpora, "corpus") if isinstance(corpora, Mapping) else []
-    if len(names) < 2:
-        raise InputError(
-            "corpora: expected two or more of vectors by name",
-            found=names or type(corpora).__name__,
-            hint='such as {"1930s": "1930s.vec", "1980s": "1980s.vec"}',
-        )
-    joined = joined_sources(dict(zip(names, corpora.values(), strict=True)), wordlist)
+    sources = two_or_more(corpora, "corpora", "corpus")
+    names, joined = list(sources), joined_sources(sources, wordlist)
     frame, about = joined.frame, joined.about
     level_spec = load_model(model_for(frame) if level_model is None else level_model)
     spec = model_of_changes(frame) if model == "change" else changes_model(model)
@@ -342,6 +339,19 @@ def weights_of(names: list[str], ordered: bool) -> dict[str, np.ndarray]:
 
 
 # -- shared with replicates ------------------------------------------------------------------------
+
+
+def two_or_more(given: Any, argument: str, noun: str, taken: str = "") -> dict[str, Any]:
+    """Return vectors or results by name; refuse fewer than two, and a name that is taken."""
+    names = checks.names(given, noun) if isinstance(given, Mapping) else []
+    if len(names) < 2 or taken in names:
+        but = f", none of them {taken!r}" if taken else ""
+        raise InputError(
+            f"{argument}: expected two or more by name{but}",
+            found=names or type(given).__name__,
+            hint='such as {"1930s": ..., "1980s": ...}',
+        )
+    return dict(zip(names, given.values(), strict=True))
 
 
 def joined_sources(sources: Mapping[str, Any], wordlist: Any) -> JoinedTables:

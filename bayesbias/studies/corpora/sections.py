@@ -7,22 +7,10 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import View
-from bayesbias.studies.association.interpretation import LEVEL_NAMES, Names, own_names
-from bayesbias.studies.common import (
-    CONTRAST_COLUMNS,
-    HPDI,
-    IN_ROPE,
-    MEAN,
-    about_fits,
-    convergence_of_all,
-    coverage_groups,
-    heading,
-    interval,
-    missing_notes,
-    not_converged,
-    title_line,
-)
+from bayesbias.studies import common
+from bayesbias.studies.association import interpretation
 from bayesbias.studies.corpora.comparing import CorpusComparison
 
 QUESTION = "What changed from one corpus to another?"
@@ -31,31 +19,17 @@ MOST_ROWS = 6  # classes and attribute sets in the first table
 FAR = 0.1  # by which mean distances differ where training or dimensions do
 TIMES = 2  # by which SDs of pairs differ then; those of few neutral words are uncertain
 CHANGE = Column("mean", "change", "signed")
-LABELS = ("change", "level", "name", "contrast", "estimand")
+LABELS = ("change", *common.KEYS)
 
 
 def header(result: CorpusComparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.corpora.values())).table)
     return [
-        title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
+        common.title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        convergence_of_all(result, "each corpus and each change, also in SDs"),
+        common.convergence_of_all(result, "each corpus and each change, also in SDs"),
     ]
-
-
-def in_names(names: Names, row: Any) -> str:
-    """Return a contrast in the names of the list, such as ``women: family minus career``."""
-    own = names.get((row.level, row.name)) if row.contrast == "associated - different" else None
-    said = (own or row.contrast).replace(" - ", " minus ")
-    return said if row.level == "overall" else f"{row.name}: {said}"
-
-
-def label_of(names: Names, row: Any) -> str:
-    """Return what a first table calls a row below overall."""
-    plain = row.contrast == "associated - different" and not names and row.level in LEVEL_NAMES
-    said = in_names(names, row).replace(" minus ", " - ")
-    return f"  {LEVEL_NAMES[row.level]} {row.name}" if plain else f"  {said}"
 
 
 def scales_apart(result: CorpusComparison) -> str:
@@ -82,24 +56,24 @@ def reported(result: CorpusComparison, view: View) -> tuple[pd.DataFrame, str]:
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
     frame, _ = reported(result, view)
-    names = own_names(next(iter(result.corpora.values())))
+    names = interpretation.own_names(next(iter(result.corpora.values())))
     several = frame["change"].nunique() > 1
     parts = []
     for change, own in frame.groupby("change", sort=False):
         first = own["contrast"] == own["contrast"].iloc[0]
         overall = own[(own["level"] == own["level"].iloc[0]) & (first | (not several))]
         groups = []
-        for level in (*LEVEL_NAMES, "between"):
+        for level in (*interpretation.LEVEL_NAMES, "between"):
             rows = own[(own["level"] == level) & first]
             least = 1 if level == "between" else 2
             if least <= len(rows) <= MOST_ROWS and not (several and level == "attribute_set"):
-                labels = [label_of(names, row) for row in rows.itertuples()]
+                labels = [f"  {interpretation.label_of(names, row)}" for row in rows.itertuples()]
                 groups.append(rows.assign(label=labels))
         if several:
-            parts.append(heading(str(change)))
+            parts.append(common.heading(str(change)))
         parts.append(overall.assign(label=overall["contrast"]))
         if groups and not several:
-            parts.append(heading(f"{own['contrast'].iloc[0]}, by"))
+            parts.append(common.heading(f"{own['contrast'].iloc[0]}, by"))
         parts += groups
     return pd.concat(parts, ignore_index=True)
 
@@ -112,7 +86,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     names = list(result.corpora)
     in_sds = bool(reported(result, view)[1])
     near = view.standard_rope if in_sds else rope
-    slope = next(iter(result.changes.values())).steps > 1
+    slope = result.has_slope
     first, last = (names[0], names[-1]) if len(result.changes) == 1 else ("first", "second")
     ends = (Column("first", first, "signed"), Column("last", last, "signed"))
     what = f"slope per step from {first} to {last}" if slope else "and its change"
@@ -179,8 +153,8 @@ def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the first contrast in each corpus, and how far it lies off the straight line."""
     unit = reported(result, view)[1]
     frame = result.by_corpus(view.prob, standardized=bool(unit))
-    keys = ["level", "name", "contrast"]
-    own = frame[(frame[keys] == frame[keys].iloc[0]).all(axis=1)]
+    keys = frame[common.KEYS]
+    own = frame[(keys == keys.iloc[0]).all(axis=1)]
     steps = np.arange(len(own))
     off = own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps)
     return own.assign(off_line=off, unit=unit)
@@ -190,15 +164,15 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
     """Say what changed; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['name']} in {', '.join(result.corpora)}"
     coverage = result.provenance["coverage"]
-    notes = missing_notes({"notes": coverage["notes"]})
-    if unsure := not_converged(subject, result, notes):
+    notes = common.missing_notes({"notes": coverage["notes"]})
+    if unsure := common.not_converged(subject, result, notes):
         return unsure
     notes.append(
         "The intervals are for other words in these vectors. Other documents may give another "
         "change: train on resampled documents too."
     )
     frame, unit = reported(result, view)
-    names = own_names(next(iter(result.corpora.values())))
+    names = interpretation.own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
     said = [_sentence(result, names, row, unit) for row in first.itertuples()]
     wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
@@ -223,7 +197,7 @@ def direction(row: Any) -> str:
     return "became weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
 
 
-def _sentence(result: CorpusComparison, names: Names, row: Any, unit: str) -> str:
+def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, unit: str) -> str:
     """Say how one contrast changed.
 
     Such as ``women: family minus career became weaker from 1930s to 1980s: change +0.04``.
@@ -231,9 +205,9 @@ def _sentence(result: CorpusComparison, names: Names, row: Any, unit: str) -> st
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
-    size = f"{row.mean:+.3f}{unit}{step} {interval(row)}"
+    size = f"{row.mean:+.3f}{unit}{step} {common.interval(row)}"
     period = f"from {start} to {end}"
-    moved = f"{in_names(names, row)} moved by {size} {period}"
+    moved = f"{interpretation.in_names(names, row)} moved by {size} {period}"
     rope = f"the ROPE (±{row.rope:.2g}{unit}{step})"
     where, _, unsure = row.verdict.partition(", ")
     if where == "negligible":
@@ -243,7 +217,7 @@ def _sentence(result: CorpusComparison, names: Names, row: Any, unit: str) -> st
             return f"Inconclusive with so few draws: {moved}. Raise --draws."
         return f"Inconclusive: {moved}. The interval includes 0 and reaches beyond {rope}."
     if way := direction(row):
-        moved = f"{in_names(names, row)} {way} {period}: change {size}"
+        moved = f"{interpretation.in_names(names, row)} {way} {period}: change {size}"
     else:
         moved += " (weaker or stronger: inconclusive)"
     near = "but perhaps less than" if unsure else "by more than"
@@ -256,10 +230,9 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = [
         f"More than half of the words of {name} are not in all corpora. Add words that are."
-        for _, name, group in coverage_groups(result.provenance["coverage"])
-        if 2 * len(group["missing"]) > group["listed"]
+        for name in common.mostly_missing(result.provenance["coverage"])
     ]
-    if next(iter(result.changes.values())).steps > 1:
+    if result.has_slope:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]
         if abs(worst["off_line"]) > (view.standard_rope if worst["unit"] else view.rope):
@@ -282,4 +255,6 @@ def about(result: CorpusComparison) -> dict[str, Any]:
         name: {"weights": dict(each.weights), "scale": each.scale, "steps": each.steps}
         for name, each in result.changes.items()
     }
-    return about_fits(result, result.provenance["coverage"], changes=changes, sds=dict(result.sds))
+    return common.about_fits(
+        result, result.provenance["coverage"], changes=changes, sds=dict(result.sds)
+    )

@@ -22,11 +22,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.progress import ticking
-from bayesbias.inference import estimates as rows
-from bayesbias.inference.estimands import ESTIMANDS
+from bayesbias.inference import estimands, estimates as rows
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
@@ -36,7 +34,6 @@ from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, 
 from bayesbias.studies.debiasing.geometry import (
     EXACT,
     Construction,
-    Forced,
     Geometry,
     find_construction,
     find_geometry,
@@ -216,7 +213,7 @@ class Comparison(ManyFits):
             gap that made stereotypes closer became smaller). Then ``before, before_low,
             before_high, after, after_low, after_high`` of the gap itself, from the fits of either
             table, ``verdict_after``, and ``by_construction``: how much of the gap after the method
-            forces, a value of `Forced`. It is ``no`` for all but ``associated - different``
+            forces (``no, partly, wholly``). It is ``no`` for all but ``associated - different``
             overall, since within one class or word that contrast compares different attributes.
 
         Raises
@@ -239,10 +236,8 @@ class Comparison(ManyFits):
             parts.append(own.merge(said, how="left", on=KEYS, suffixes=("", "_after")))
         frame = pd.concat(parts, ignore_index=True)
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
-        forced = {name: item.construction.forced.value for name, item in self.methods.items()}
-        return frame.assign(
-            by_construction=frame["method"].map(forced).where(tied, Forced.NO.value)
-        )
+        forced = {name: item.construction.forced for name, item in self.methods.items()}
+        return frame.assign(by_construction=frame["method"].map(forced).where(tied, "no"))
 
     def ranking(
         self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
@@ -272,11 +267,11 @@ class Comparison(ManyFits):
             raise FitError(f"the tables do not contain {OF_INTEREST}, by which methods are ranked")
         order = self.provenance["order"]
         geometries = [self.geometry_of(name, prob) for name in order]
-        ranked = [not each.left.destroyed for each in geometries]  # these come first
+        ranked = [not each.destroyed for each in geometries]  # these come first
         ranks = [at + 1 if each else None for at, each in enumerate(ranked)]
         about = {
             "control_rms": pd.array([each.rms for each in geometries], "Float64"),
-            "geometry": [each.left.value for each in geometries],
+            "geometry": [each.left for each in geometries],
         }
         for end, name in (("", "value"), ("_low", "low"), ("_high", "high")):
             about[f"controls{end}"] = [getattr(each.least, name) for each in geometries]
@@ -301,7 +296,7 @@ class Comparison(ManyFits):
         Returns
         -------
         DataFrame
-            ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``,
+            ``method, left`` (see `left_of`), ``n_words, n_attributes, n_pairs``; ``correlation``,
             ``relations`` and ``slope`` of distances after on those before (see `Geometry`), each
             with its ``_low`` and ``_high``; ``rms`` and, to compare with, ``rms_unrelated``;
             ``sd_before, sd_after, largest, prob``. Missing without control words.
@@ -370,7 +365,11 @@ class Comparison(ManyFits):
     def _changes_draws(
         self, estimand: str | None = None, method: str | None = None, level: str | None = None
     ) -> xr.DataArray:
-        asked = ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
+        asked = (
+            estimands.ESTIMANDS
+            if estimand is None
+            else (checks.choice(estimand, estimands.ESTIMANDS, "estimand"),)
+        )
         if level is not None:
             checks.choice(level, ["overall", *self.original.spec.results.levels], "level")
         chosen = [self.methods[name] for name in self.chosen_methods(method)]
@@ -406,13 +405,8 @@ def compare(
     kind: str | None = None,
     ordered: bool = False,
     level_model: checks.FilePath | ModelSpec = DEFAULT_MODEL,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    seed: int | None = None,
-    engine: str = "nuts",
-    cores: int | None = None,
     progress: bool | None = None,
+    **settings: Any,
 ) -> Any:
     """Compare vectors pair by pair: debiased with original, or of two corpora.
 
@@ -434,10 +428,10 @@ def compare(
         slope per step. By default the corpora are compared in pairs.
     level_model : str, path or ModelSpec
         For the distances of each table, which give the differences before and after.
-    draws, tune, chains, seed, engine, cores
-        As in `fit`.
     progress : bool, optional
         A bar on the terminal; by default if standard error is one.
+    **settings
+        ``draws, tune, chains, seed, engine, cores`` as in `fit`.
 
     Returns
     -------
@@ -462,15 +456,7 @@ def compare(
         named = isinstance(original, Mapping) and "protected_word" not in original
         kind = "corpora" if named else "debiasing"
     checks.choice(kind, ("debiasing", "corpora"), "kind")
-    settings: dict[str, Any] = {
-        "draws": draws,
-        "tune": tune,
-        "chains": chains,
-        "seed": checks.seed_or_new(seed),
-        "engine": engine,
-        "cores": cores,
-        "pointwise": False,
-    }
+    settings |= {"seed": checks.seed_or_new(settings.get("seed")), "pointwise": False}
     if kind == "corpora":
         level = None if level_model == DEFAULT_MODEL else level_model
         return compare_corpora(original, debiased, model, level, ordered, progress, settings)
@@ -518,7 +504,7 @@ def compare(
         means = methods[name].after.table_draws("means", level="overall")
         gaps = rows.contrast_draws(means, [("associated", "different")])
         gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
-        return methods[name].geometry.left.destroyed, gap
+        return methods[name].geometry.destroyed, gap
 
     fitted = {"original": before, **{name: item.after for name, item in methods.items()}}
     of_tables = {name: dict(each.provenance["table"]) for name, each in fitted.items()}

@@ -7,7 +7,6 @@ whether the rest is still there: they hardly move where only the association is 
 unrelated to those before where the vectors are.
 """
 
-import enum
 import operator
 from dataclasses import dataclass
 from typing import Any
@@ -33,24 +32,6 @@ KEPT = 0.7
 
 
 # -- what is forced -------------------------------------------------------------------------------
-
-
-class Forced(enum.StrEnum):
-    """How much of a gap a method makes zero whatever the vectors were; of none it is false.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> [(forced.value, bool(forced)) for forced in Forced]
-    [('no', False), ('partly', True), ('wholly', True)]
-    """
-
-    NO = "no"
-    PARTLY = "partly"  # for some of the protected words
-    WHOLLY = "wholly"
-
-    def __bool__(self) -> bool:
-        return self is not Forced.NO
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +76,12 @@ class Construction:
         return bool({"equalized", "equalized_partly"} & set(self.flags))
 
     @property
-    def forced(self) -> Forced:
-        """How much of associated - different overall the method makes zero."""
+    def forced(self) -> str:
+        """How much of associated - different overall it makes zero: ``no, partly, wholly``."""
         if "equalized" in self.flags:
-            return Forced.WHOLLY
+            return "wholly"
         # A set that lacks a class draws no word to all others.
-        return Forced.PARTLY if "equalized_partly" in self.flags and self.share else Forced.NO
+        return "partly" if "equalized_partly" in self.flags and self.share else "no"
 
     def __repr__(self) -> str:
         return f"Construction({', '.join(self.flags) or 'nothing found'})"
@@ -214,30 +195,6 @@ def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
 # -- what is left ---------------------------------------------------------------------------------
 
 
-class Left(enum.StrEnum):
-    """What is left of the geometry. The one place where this is decided is `left_of`.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> [left.value for left in Left]
-    ['identical', 'kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few', 'no_controls']
-    """
-
-    IDENTICAL = "identical"
-    KEPT = "kept"
-    PARTLY_KEPT = "partly_kept"
-    MOSTLY_DESTROYED = "mostly_destroyed"
-    UNRELATED = "unrelated"
-    TOO_FEW = "too_few"
-    NO_CONTROLS = "no_controls"
-
-    @property
-    def destroyed(self) -> bool:
-        """Whether the method is ranked with no other: what closed its gap closed everything."""
-        return self in (Left.MOSTLY_DESTROYED, Left.UNRELATED)
-
-
 @dataclass(frozen=True)
 class Related:
     """A correlation or slope, after on before, with its interval; NaN if it is not known.
@@ -291,7 +248,7 @@ class Geometry:
     ...     distance=(1 + before.frame["distance"]) / 2
     ... )  # every cosine halved
     >>> found = find_geometry(bb.tables.join_pairs(before, after)[0])
-    >>> found.left.value, found.n_pairs == found.n_words * found.n_attributes
+    >>> found.left, found.n_pairs == found.n_words * found.n_attributes
     ('kept', True)
     """
 
@@ -315,22 +272,24 @@ class Geometry:
         return min(known, key=operator.attrgetter("value"), default=self.correlation)
 
     @property
-    def left(self) -> Left:
-        """What is left of the geometry."""
+    def left(self) -> str:
+        """What is left of the geometry; see `left_of`."""
         return left_of(self.least, self.largest, self.n_pairs)
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether the method is ranked with no other: what closed its gap closed everything."""
+        return self.left in ("mostly_destroyed", "unrelated")
 
     def as_row(self) -> dict[str, Any]:
         """Return the fields as columns of a table."""
-        row: dict[str, Any] = {"left": self.left.value}
+        row: dict[str, Any] = {"left": self.left}
         for name, value in vars(self).items():
             if isinstance(value, Related):
                 row |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
             else:
                 row[name] = value
         return row
-
-    def __repr__(self) -> str:
-        return f"Geometry({self.left.value}, correlation {self.least.value:.2f})"
 
 
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
@@ -358,7 +317,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     >>> before = bb.distance_table("minilm-static", "religion")
     >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
     >>> found = find_geometry(bb.tables.join_pairs(before, after)[0])
-    >>> found.left.value, found.n_words, found.n_attributes
+    >>> found.left, found.n_words, found.n_attributes
     ('kept', 15, 311)
     """
     prob = checks.probability(prob)
@@ -384,7 +343,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     )
 
 
-def left_of(least: Related, largest: float, n_pairs: int) -> Left:
+def left_of(least: Related, largest: float, n_pairs: int) -> str:
     """Decide what is left of a geometry.
 
     Parameters
@@ -396,6 +355,10 @@ def left_of(least: Related, largest: float, n_pairs: int) -> Left:
     n_pairs : int
         Of control words.
 
+    Returns
+    -------
+    {"identical", "kept", "partly_kept", "mostly_destroyed", "unrelated", "too_few", "no_controls"}
+
     Examples
     --------
     >>> ends = (
@@ -405,20 +368,20 @@ def left_of(least: Related, largest: float, n_pairs: int) -> Left:
     ...     (0.05, -0.1, 0.2),
     ...     (0.3, -0.5, 0.8),
     ... )
-    >>> [left_of(Related(*three), 0.3, 600).value for three in ends]
+    >>> [left_of(Related(*three), 0.3, 600) for three in ends]
     ['kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few']
     """
     if largest <= EXACT:
-        return Left.IDENTICAL
+        return "identical"
     if not n_pairs:
-        return Left.NO_CONTROLS
+        return "no_controls"
     if np.isnan(least.low):
-        return Left.TOO_FEW
+        return "too_few"
     if least.low <= UNRELATED:
-        return Left.UNRELATED if least.high < DESTROYED else Left.TOO_FEW
+        return "unrelated" if least.high < DESTROYED else "too_few"
     if least.value < DESTROYED:
-        return Left.MOSTLY_DESTROYED
-    return Left.KEPT if least.low >= KEPT else Left.PARTLY_KEPT
+        return "mostly_destroyed"
+    return "kept" if least.low >= KEPT else "partly_kept"
 
 
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -8,31 +8,13 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE
 from bayesbias.inference.view import TOO_CLOSE, View
-from bayesbias.studies.common import (
-    BELOW,
-    HPDI,
-    IN_ROPE,
-    about_fits,
-    convergence_of_all,
-    first_rows,
-    interval,
-    missing_notes,
-    not_converged,
-    sentence,
-    slope_sections,
-    stacked,
-    title_line,
-)
+from bayesbias.studies import common
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.debiasing.geometry import (
-    Forced,
-    Left,
-    control_changes,
-    find_construction,
-)
+from bayesbias.studies.debiasing.geometry import control_changes, find_construction
 
 QUESTION = "What does debiasing change, what does it leave, and what does it force?"
 
@@ -73,9 +55,9 @@ def header(result: Comparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.methods.values())).pairs)
     return [
-        title_line(result, f"{result.provenance['original']}, debiased"),
+        common.title_line(result, f"{result.provenance['original']}, debiased"),
         f"{pairs:,} pairs in all tables; methods: {', '.join(result.methods)}",
-        convergence_of_all(result, "the original; after and change of each method"),
+        common.convergence_of_all(result, "the original; after and change of each method"),
     ]
 
 
@@ -84,8 +66,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
     shown = ("method", "contrast") if several else ("contrast",)
-    only = next(iter(result.methods))
-    kept = math.nan if several else result.geometry_of(only, prob).least.value
+    geometry = result.geometry_of(next(iter(result.methods)), prob)
+    kept = math.nan if several else geometry.least.value
     about = "correlation of distances to control words before and after."
     out = [
         Section(
@@ -113,19 +95,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
-            (
-                "method",
-                "level",
-                "name",
-                "contrast",
-                "estimand",
-                BEFORE,
-                AFTER,
-                CHANGE,
-                HPDI,
-                BELOW,
-                IN_ROPE,
-            ),
+            ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
         ),
         Section(
             "changes",
@@ -140,13 +110,13 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "What each method leaves of the distances to control words",
             partial(result.geometry, prob),
             GEOMETRY,
-            partial(bb.plots.plot_controls, result),
+            partial(bb.plots.plot_controls, result) if geometry.n_pairs else None,
             show_on="detail page files",
         ),
         Section(
             "controls",
             "Change of distances to control words",
-            lambda: stacked(
+            lambda: common.stacked(
                 {n: control_changes(m.pairs) for n, m in result.methods.items()}, "method"
             ),
             CONTROLS,
@@ -154,7 +124,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
     ]
     out = [section for section in out if gap or section.name != "ranking"]
     if any(item.change and item.change.spec.covariates() for item in result.methods.values()):
-        out += slope_sections(
+        out += common.slope_sections(
             partial(result.slopes, prob),
             ("method",),
             partial(bb.plots.plot_slopes, result, prob=prob),
@@ -173,17 +143,19 @@ def sections(result: Comparison, view: View) -> list[Section]:
 def interpret(result: Comparison, view: View) -> Interpretation:
     """Say what each method changed; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['original']}, debiased"
-    notes = [sentence(note) for item in result.methods.values() for note in item.account["notes"]]
-    notes += missing_notes(result.original.provenance.get("coverage"))
+    notes = [
+        common.sentence(note) for item in result.methods.values() for note in item.account["notes"]
+    ]
+    notes += common.missing_notes(result.original.provenance.get("coverage"))
     notes = list(dict.fromkeys(notes))
-    if unsure := not_converged(subject, result, notes):
+    if unsure := common.not_converged(subject, result, notes):
         return unsure
     try:
         frame = result.contrasts(view.prob, view.rope, "population")
     except FitError:
         headline = "One kind of attributes only: there are changes, but no differences."
         return Interpretation(subject, headline, (), notes)
-    rows = first_rows(frame[frame["level"] == "overall"])
+    rows = common.first_rows(frame[frame["level"] == "overall"])
     headline = " ".join(_sentence(result, row) for row in rows.itertuples())
     warnings = [text for name in result.methods for text in _warnings(result, name, view)]
     return Interpretation(
@@ -199,14 +171,16 @@ def _sentence(result: Comparison, row: Any) -> str:
     """Say how the first difference changed under one method, and what is left."""
     forced = result.methods[row.method].construction.forced
     said = f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f}"
-    if forced is Forced.WHOLLY:
+    if forced == "wholly":
         return f"{said}: the method forces it to zero, whatever the vectors were."
     changed = {
         "negligible": "practically unchanged",
-        "inconclusive": f"inconclusive: the change {interval(row)} includes 0 and reaches beyond the ROPE",
+        "inconclusive": f"inconclusive: the change {common.interval(row)} includes 0 and reaches "
+        "beyond the ROPE",
         TOO_CLOSE: "inconclusive with so few draws: raise --draws",
     }.get(row.verdict, f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0")
-    return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."
+    part = "; the method forces a part of it to zero" if forced == "partly" else ""
+    return f"{said} ({changed}){part}."
 
 
 def _warnings(result: Comparison, name: str, view: View) -> list[str]:
@@ -215,20 +189,20 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
     turned = item.pairs.rename(columns={"original": "debiased", "debiased": "original"})
     if find_construction(turned.assign(change=-turned["change"])).found:
         out.append("the original looks debiased and the other does not. Check their order.")
-    if geometry.left is Left.IDENTICAL:
+    if geometry.left == "identical":
         out.append("no distance changed. Check that the two files differ.")
     elif geometry.largest <= ROUNDING:
         out.append(
             f"no distance changed by more than {geometry.largest:.1g}, which is rounding. "
             "Choose stronger settings, such as a larger --lam."
         )
-    elif geometry.left is Left.NO_CONTROLS:
+    elif geometry.left == "no_controls":
         out.append(
             "without control words, destroyed vectors would look like success. Add controls."
         )
-    elif geometry.left is Left.TOO_FEW:
+    elif geometry.left == "too_few":
         out.append("too few control words to see whether the vectors are destroyed. Add controls.")
-    elif geometry.left.destroyed:
+    elif geometry.destroyed:
         out.append(
             "distances to control words hardly correlate with those before "
             f"({geometry.least.value:.2f}). The vectors are destroyed, and a small difference says "
@@ -236,7 +210,7 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         )
     made = item.construction
     if made.found:
-        words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
+        words = "all" if made.forced == "wholly" else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
             "with a word list that the method did not get: `bayesbias compare --wordlist OTHER`."
@@ -250,7 +224,7 @@ def _details(result: Comparison, frame: pd.DataFrame) -> list[str]:
     for name, item in result.methods.items():
         rows = frame[(frame["level"] == "class") & (frame["method"] == name)]
         if len(rows):
-            first = first_rows(rows)
+            first = common.first_rows(rows)
             each = ", ".join(
                 f"{row.name} {row.after:+.3f} [{row.after_low:+.3f}, {row.after_high:+.3f}]"
                 for row in first.itertuples()
@@ -272,10 +246,10 @@ def about(result: Comparison) -> dict[str, Any]:
             "pairs": item.account,
             "construction": {
                 "flags": list(item.construction.flags),
-                "forced": item.construction.forced.value,
+                "forced": item.construction.forced,
             },
-            "geometry": item.geometry.left.value,
+            "geometry": item.geometry.left,
         }
         for name, item in result.methods.items()
     }
-    return about_fits(result, result.original.provenance.get("coverage"), methods=methods)
+    return common.about_fits(result, result.original.provenance.get("coverage"), methods=methods)

@@ -7,44 +7,18 @@ from functools import partial
 
 import pandas as pd
 
-from bayesbias.core.formatting import join_words
+from bayesbias.core import join_words, number_of
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimands import sides_of
+from bayesbias.inference import estimands, variances
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import TOO_CLOSE, View
-from bayesbias.studies.association.interpretation import (
-    data_warnings,
-    frequency_warnings,
-    prior_warning,
-    subject_of,
-)
-from bayesbias.studies.association.sections import (
-    closing_sections,
-    covariate_sections,
-    standardized_section,
-    with_d,
-)
-from bayesbias.studies.common import (
-    CONTRAST_COLUMNS,
-    HPDI,
-    MEAN,
-    MEAN_COLUMNS,
-    about_fit,
-    header_of,
-    heading,
-    in_words,
-    listing,
-    missing_notes,
-    not_converged,
-    number_of,
-    sentence,
-    several_differences,
-)
+from bayesbias.studies import common
+from bayesbias.studies.association import interpretation, sections as association
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
 QUESTION = "Which group of words lies closer to which set of attributes, and how certain is that?"
-about = about_fit
+about = common.about_fit
 
 MOST_ROWS = 20  # of the first table
 MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
@@ -60,7 +34,7 @@ def header(fit: BiasFit, view: View) -> list[str]:
         f"{len(table):,} pairs: {number_of(n['protected_class'], 'group')}, {n['protected_word']} "
         f"words x {n['attribute']} attributes ({sets})"
     )
-    return header_of(fit, subject_of(fit), size)
+    return common.header_of(fit, fit.table_name, size)
 
 
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
@@ -79,13 +53,13 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
     levels = ["class", "others" if several else "between"]
     shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
-    frame = with_d(fit, frame[shown])
+    frame = association.with_d(fit, frame[shown])
     parts: list[pd.DataFrame] = []
     for contrast in labels(fit, frame):
         rows = frame[frame["contrast"] == contrast]
         if parts and sum(map(len, parts)) + 1 + len(rows) > MOST_ROWS:
             break
-        parts += [heading(contrast), rows.assign(label="  " + rows["name"])]
+        parts += [common.heading(contrast), rows.assign(label="  " + rows["name"])]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -105,7 +79,7 @@ def labels(fit: BiasFit, frame: pd.DataFrame) -> list[str]:
     sets, main = set(fit.table["attribute_class"].astype(str)), set(main_sets(fit))
     return sorted(
         dict.fromkeys(frame["contrast"]),
-        key=lambda name: (not set(sides_of(name, sets)) <= main, name in sets),
+        key=lambda name: (not set(estimands.sides_of(name, sets)) <= main, name in sets),
     )
 
 
@@ -114,7 +88,6 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     import bayesbias as bb
 
     prob = view.prob
-    keys = ("level", "name", "contrast", "estimand")
     draw = partial(bb.plot_contrasts, fit, prob=prob, rope=view.rope)
     groups, sets = (fit.table[name].nunique() for name in ("protected_class", "attribute_class"))
     level = "between" if groups > 1 else "class"
@@ -131,7 +104,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "contrasts",
             "All differences, overall, within and between groups, and by word",
             partial(fit.contrasts, prob, view.rope),
-            (*keys, *CONTRAST_COLUMNS),
+            (*common.KEYS, *CONTRAST_COLUMNS),
             figure=partial(draw, level="class") if sets > 1 else None,
             note="others: a group and the mean of all other groups, each with the same weight.",
             show_on="detail fold files",
@@ -149,17 +122,17 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             show_on="detail page files",
         ),
     ]
-    if has_variance(fit.spec):
-        out.append(standardized_section(fit, view))
+    if variances.has_variance(fit.spec):
+        out.append(association.standardized_section(fit, view))
     return [
         *out,
-        *covariate_sections(fit, view),
+        *association.covariate_sections(fit, view),
         Section(
             "new_words",
             "One new word, or one of each group: predictive interval over new attributes, and how many have "
             "the opposite sign",
             lambda: fit.new_words(prob),
-            (*keys[:3], MEAN, HPDI, Column("opposite", "opposite", "percent")),
+            (*common.KEYS[:3], MEAN, HPDI, Column("opposite", "opposite", "percent")),
         ),
         Section(
             "words",
@@ -172,7 +145,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 *MEAN_COLUMNS,
             ),
         ),
-        *closing_sections(fit, view),
+        *association.closing_sections(fit, view),
     ]
 
 
@@ -181,22 +154,24 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
 
     Nothing is concluded from a fit that has not converged.
     """
-    notes = missing_notes(fit.provenance.get("coverage"))
-    subject = subject_of(fit)
-    if unsure := not_converged(subject, fit, notes):
+    notes = common.missing_notes(fit.provenance.get("coverage"))
+    if unsure := common.not_converged(fit.table_name, fit, notes):
         return unsure
     frame = fit.contrasts(view.prob, view.rope, estimand="population")
     between, within = (frame[frame["level"] == level] for level in ("between", "class"))
     sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
     said = []
     for row in within.itertuples():
-        nearer = (f"closer to {name}" for name in sides_of(row.contrast, sets))
-        contrast = row.contrast.replace(" - ", " minus ")
-        said.append(f"{row.name}: {contrast} {row.mean:+.3f}, {in_words(row, *nearer)}.")
+        nearer = (f"closer to {name}" for name in estimands.sides_of(row.contrast, sets))
+        said.append(
+            f"{interpretation.in_names({}, row)} {row.mean:+.3f}, {common.in_words(row, *nearer)}."
+        )
     details = said
     if len(between):
         main = main_sets(fit)
-        named = [name for name in labels(fit, between) if set(sides_of(name, sets)) <= {*main}]
+        named = [
+            name for name in labels(fit, between) if set(estimands.sides_of(name, sets)) <= {*main}
+        ]
         chosen = named if len(main) <= 2 else main
         groups = set(fit.table["protected_class"].astype(str))
         said = [compared(between[between["contrast"] == name], groups) for name in chosen]
@@ -205,10 +180,10 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
             details = [*said, *details]
             said = [compared(others[others["contrast"] == name], groups) for name in chosen]
     what = "pairs of groups are compared on each set"
-    notes += several_differences(between["name"].nunique(), what)
-    warnings = [*data_warnings(fit), *prior_warning(fit)]
-    warnings += frequency_warnings(fit, view)
-    return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
+    notes += common.several_differences(between["name"].nunique(), what)
+    warnings = [*interpretation.data_warnings(fit), *interpretation.prior_warning(fit)]
+    warnings += interpretation.frequency_warnings(fit, view)
+    return Interpretation(fit.table_name, " ".join(said), warnings, notes, lambda: details)
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:
@@ -221,7 +196,7 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples():
-        first, second = sides_of(row.name, {*groups, "others"})
+        first, second = estimands.sides_of(row.name, {*groups, "others"})
         if row.verdict in _WORDS:
             unclear[row.verdict].append(first if others else f"{first} against {second}")
         else:
@@ -231,9 +206,11 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     if others:
         farther = closer.pop("others", [])
         if closer:
-            said.append(f"Closer than the other groups to {contrast}: {listing(closer)}.")
+            said.append(f"Closer than the other groups to {contrast}: {common.listing(closer)}.")
         if farther:
-            said.append(f"Farther than the other groups from {contrast}: {listing(farther)}.")
+            said.append(
+                f"Farther than the other groups from {contrast}: {common.listing(farther)}."
+            )
     else:
         said += [
             f"{near} is closer than {join_words(far)} to {contrast}."
@@ -242,10 +219,10 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     for verdict, names in unclear.items():
         word, of_all = _WORDS[verdict]
         if names:
-            text = f"{word}: {listing(names)}"
+            text = f"{word}: {common.listing(names)}"
             if not said:
                 text = f"to {contrast}" + (of_all if len(names) == len(rows) else f", {text}")
-            said.append(sentence(text))
+            said.append(common.sentence(text))
     return " ".join(said)
 
 

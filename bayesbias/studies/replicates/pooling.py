@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
@@ -30,7 +29,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE, verdict
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
-from bayesbias.studies.corpora.comparing import fit_each, joined_sources
+from bayesbias.studies.corpora.comparing import fit_each, joined_sources, two_or_more
 
 KINDS = ("resamples", "seeds")
 CENTER = "center"
@@ -128,11 +127,8 @@ class Replicates(ManyFits):
             part of V that comes from B; and ``df``, the degrees of freedom.
         """
         prob = checks.probability(prob)
-        made = self.__dict__.setdefault("_made", {})  # what is shown asks for a table many times
-        key = repr((table, prob, arguments))
-        if key not in made:
-            made[key] = self._pooled(table, prob, **arguments)
-        return made[key].copy()
+        key = repr((table, prob, arguments))  # what is shown asks for a table many times
+        return self.cached(key, lambda: self._pooled(table, prob, **arguments)).copy()
 
     def _pooled(self, table: str, prob: float, **arguments: Any) -> pd.DataFrame:
         frames = [getattr(each, table)(prob=prob, **arguments) for each in self._every().values()]
@@ -285,11 +281,7 @@ def pool_replicates(
         )
     if not isinstance(results, Mapping):
         results = {str(place): each for place, each in enumerate(results, 1)}
-    named = {name: results[name] for name in checks.names(results, "set of vectors")}
-    if len(named) < 2:
-        raise InputError("results: expected two or more", found=list(named), valid="five or more")
-    if CENTER in named:
-        raise InputError(f"results: expected a name other than {CENTER!r}", hint="use center=")
+    named = two_or_more(results, "results", "set of vectors", CENTER)
     for name, each in {**named, **({} if center is None else {CENTER: center})}.items():
         if getattr(each, "study", "") not in ("association", "groups", "corpora"):
             raise InputError(
@@ -364,18 +356,10 @@ def fit_replicates(
     (True, True)
     """
     checks.choice(kind, KINDS, "kind")
-    names = checks.names(sets, "set of vectors") if isinstance(sets, Mapping) else []
-    if len(names) < 2 or CENTER in names:
-        raise InputError(
-            f"sets: expected two or more of vectors by name, none of them {CENTER!r}",
-            found=names or type(sets).__name__,
-            hint='such as {"r1": "r1.vec", "r2": "r2.vec"}',
-        )
-    sources = {name: sets[name] for name in names}
-    if center is not None:
-        sources = {CENTER: center, **sources}
+    named = two_or_more(sets, "sets", "set of vectors", CENTER)
+    sources = named if center is None else {CENTER: center, **named}
     joined = joined_sources(sources, wordlist)
-    if joined.distances[names].round(6).T.duplicated().any():
+    if joined.distances[list(named)].round(6).T.duplicated().any():
         raise InputError(
             "sets: expected different vectors, got the same distances twice",
             hint="is one file named twice?",

@@ -6,26 +6,14 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core import number_of
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
-from bayesbias.studies.association.interpretation import Names, data_warnings, own_names
-from bayesbias.studies.common import (
-    CONTRAST_COLUMNS,
-    HPDI,
-    MEAN,
-    about_fits,
-    convergence_of_all,
-    heading,
-    in_words,
-    interval,
-    listing,
-    missing_notes,
-    not_converged,
-    number_of,
-    title_line,
-)
-from bayesbias.studies.corpora.sections import LABELS, in_names, label_of
+from bayesbias.studies import common
+from bayesbias.studies.association import interpretation
+from bayesbias.studies.corpora.sections import LABELS
 from bayesbias.studies.replicates.pooling import ADVISED, Replicates
 
 QUESTION = "What do several equally plausible sets of vectors show together?"
@@ -47,9 +35,9 @@ def header(result: Replicates, view: View) -> list[str]:
     full = "all contexts" if result.provenance.get("contexts") else "the full text"
     around = "" if result.center is None else f", centered on {full}"
     return [
-        title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
-        f"{len(first_fit(result).table):,} pairs in each of {listing(sets, 4)}",
-        f"{convergence_of_all(result)}; pooled by Rubin's rules{around}",
+        common.title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
+        f"{len(first_fit(result).table):,} pairs in each of {common.listing(sets, 4)}",
+        f"{common.convergence_of_all(result)}; pooled by Rubin's rules{around}",
     ]
 
 
@@ -76,15 +64,15 @@ def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def main_table(result: Replicates, view: View) -> pd.DataFrame:
     """Return the first table: ``label``, then the columns of `Replicates.pooled`."""
     rows = main_rows(result.contrasts(view.prob, view.rope))
-    names = own_names(first_fit(result))
+    names = interpretation.own_names(first_fit(result))
     parts = []
     for key, part in rows.groupby([name for name in HEADS if name in rows], sort=False):
         title = ", ".join([SCOPES[key[0]].capitalize(), *key[1:]])
         labels = [
-            f"  {row.contrast}" if row.level == "overall" else label_of(names, row)
+            f"  {row.contrast if row.level == 'overall' else interpretation.label_of(names, row)}"
             for row in part.itertuples()
         ]
-        parts += [heading(title), part.assign(label=labels)]
+        parts += [common.heading(title), part.assign(label=labels)]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -144,11 +132,14 @@ def sections(result: Replicates, view: View) -> list[Section]:
 def interpret(result: Replicates, view: View) -> Interpretation:
     """Say what the sets show together; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['name']} in {len(result.results)} sets of vectors"
-    notes = missing_notes(result.provenance["coverage"])
-    if unsure := not_converged(subject, result, notes):
+    notes = common.missing_notes(result.provenance["coverage"])
+    if unsure := common.not_converged(subject, result, notes):
         return unsure
     rows = main_rows(result.contrasts(view.prob, view.rope))
-    names, by = own_names(first_fit(result)), [name for name in HEADS if name in rows]
+    names, by = (
+        interpretation.own_names(first_fit(result)),
+        [name for name in HEADS if name in rows],
+    )
     heads, others = rows.groupby(by, sort=False).head(1), rows[rows["level"] != "overall"]
     said, details = (
         [_sentence(names, row) for row in frame.itertuples()] for frame in (heads, others)
@@ -166,34 +157,33 @@ def interpret(result: Replicates, view: View) -> Interpretation:
             f"Words have several vectors. Those of each word were resampled {contexts} times. "
             "--contexts 0 fits their means instead."
         )
-    m = len(result.results)
-    warnings = data_warnings(first_fit(result))
-    tables = [own.table for own in result.fits().values()]
-    words = [dict.fromkeys([*own["protected_word"], *own["attribute"]]) for own in tables]
-    everywhere = set.intersection(*map(set, words))
-    if some_lack := [word for own in words for word in own if word not in everywhere]:
-        lacking = listing(dict.fromkeys(some_lack), 20)
+    warnings = interpretation.data_warnings(first_fit(result))
+    if len(result.results) < ADVISED:
         warnings.append(
-            f"The sets have different words. Leave those that some lack out of the list: {lacking}."
+            f"{len(result.results)} sets are too few to estimate the SD between sets. Use five or "
+            "more."
         )
-    if m < ADVISED:
-        warnings.insert(
-            0, f"{m} sets are too few to estimate the SD between sets. Use five or more."
+    tables = [own.table for own in result.fits().values()]
+    words = [{*own["protected_word"], *own["attribute"]} for own in tables]
+    if lacking := set.union(*words) - set.intersection(*words):
+        warnings.append(
+            "The sets have different words. Leave those that some lack out of the list: "
+            f"{common.listing(sorted(lacking), 20)}."
         )
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
 
 
-def _sentence(names: Names, row: Any) -> str:
+def _sentence(names: interpretation.Names, row: Any) -> str:
     """Say what one pooled row means, such as ``New words: family minus career -0.06 [...]``."""
     change = getattr(row, "change", None)
     sides = ("decreased", "increased") if change else ("closer", "farther")
     scope = SCOPES[row.estimand].capitalize() + (f", {change}" if change else "")
     moved = " moved by" if change else ""
-    said = in_words(row, *sides)
-    ends = "" if "[" in said else f" {interval(row)}"
-    return f"{scope}: {in_names(names, row)}{moved} {row.mean:+.3f}{ends}, {said}."
+    said = common.in_words(row, *sides)
+    ends = "" if "[" in said else f" {common.interval(row)}"
+    return f"{scope}: {interpretation.in_names(names, row)}{moved} {row.mean:+.3f}{ends}, {said}."
 
 
 def about(result: Replicates) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
-    return about_fits(result, result.provenance["coverage"], replicates=result.kind)
+    return common.about_fits(result, result.provenance["coverage"], replicates=result.kind)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from bayesbias.core.formatting import in_one_line, join_words, number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
@@ -107,7 +108,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "result",
                 title,
                 lambda: first,
-                (*labels, *common.CONTRAST_COLUMNS),
+                (*labels, *CONTRAST_COLUMNS),
                 note="--detail has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if len(result.responses.models) > 1
@@ -118,7 +119,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by item and by template",
                 partial(result.contrasts, view.prob),
-                (*shown, *common.CONTRAST_COLUMNS),
+                (*shown, *CONTRAST_COLUMNS),
                 figure=lambda: bb.plots.plot_response_templates(result, prob=view.prob),
                 show_on=DETAIL,
             ),
@@ -126,7 +127,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "groups",
                 f"{'Differences' if result.kind == 'paired' else 'Each group'} by {result.breakdown}",
                 partial(result.items, view.prob),
-                ("name", "group", "model", common.MEAN, common.HPDI),
+                ("name", "group", "model", MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),
                 show_on="detail page files" if shared else "folder",
             ),
@@ -150,7 +151,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "contrast",
                 Column("answers", "answers", "count"),
                 Column("mean", "independent", "count"),
-                common.HPDI,
+                HPDI,
             ),
         ),
         Section(

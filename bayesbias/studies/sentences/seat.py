@@ -24,10 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, FitError, InputError
-from bayesbias.core.files import sha256_of
-from bayesbias.core.packages import versions_of
+from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -357,7 +354,7 @@ def seat(
         "seed": seed,
         "samples": samples,
         "versions": {
-            **versions_of("bayesbias", "numpy", "pandas"),
+            **packages.versions_of("bayesbias", "numpy", "pandas"),
             "python": platform.python_version(),
         },
     }
@@ -477,7 +474,7 @@ def _chosen_encoders(encoders: Any) -> list[Any]:
 def _seed_of_test(seed: int, test: SentenceTest) -> int:
     """Return a seed that depends on nothing but the examples of a test."""
     examples = sorted(zip(test.frame["set"], test.frame["sentence"], strict=True))
-    own = sha256_of(json.dumps([test.categories, examples], sort_keys=True))
+    own = files.sha256_of(json.dumps([test.categories, examples], sort_keys=True))
     return checks.derived_seed(seed, int(own[:8], 16))
 
 

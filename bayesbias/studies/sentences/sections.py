@@ -6,20 +6,11 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.formatting import some
+from bayesbias.core import number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import Verdict, View, side, sure_ends
-from bayesbias.studies.common import (
-    BELOW,
-    HPDI,
-    IN_ROPE,
-    MEAN,
-    MISFIT,
-    heading,
-    listing,
-    number_of,
-    slope_sections,
-)
+from bayesbias.studies.common import MISFIT, heading, listing, slope_sections
 from bayesbias.studies.sentences.result import KEY, SIGNIFICANT, SeatResult
 from bayesbias.tables.sentences import encoder_label
 
@@ -182,11 +173,12 @@ def about(result: SeatResult) -> dict[str, Any]:
 def interpret(result: SeatResult, view: View) -> Interpretation:
     """Say how many tests are significant, over sentences and over words."""
     groups = by_encoder(result.frame)
-    said = {name: f"{_significant(rows)} {_fitted(rows)}" for name, rows in groups.items()}
-    same = "Each encoder: " if len(said) > len(set(said.values())) == 1 else ""
+    said = []
+    for name, rows in groups.items():
+        said += [f"{name}:"] * (len(groups) > 1) + [_significant(rows), *_fitted(rows)]
     return Interpretation(
         subject=f"sentence tests on {', '.join(groups)}",
-        headline=same + " ".join(map(str.strip, _once(said))),
+        headline=" ".join(said),
         warnings=_warnings(result),
         notes=_notes(result),
     )
@@ -196,14 +188,6 @@ def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the rows of each encoder, by its label."""
     groups = frame.groupby(["model", "options"], sort=False)
     return {encoder_label(*key): rows for key, rows in groups}
-
-
-def _once(said: dict[str, str]) -> list[str]:
-    """Say what holds for all encoders once, and name the encoders of what does not."""
-    texts = dict.fromkeys(filter(None, said.values()))
-    if len(set(said.values())) == 1:
-        return list(texts)
-    return [f"{', '.join(n for n, x in said.items() if x == text)}: {text}" for text in texts]
 
 
 def _significant(rows: pd.DataFrame) -> str:
@@ -219,18 +203,18 @@ def _significant(rows: pd.DataFrame) -> str:
     return f"{which}; {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
 
 
-def _fitted(rows: pd.DataFrame) -> str:
-    """Say in how many tests the interval of the fitted difference excludes zero."""
+def _fitted(rows: pd.DataFrame) -> list[str]:
+    """Say in how many tests the interval of the fitted difference excludes zero, if any."""
     known = rows[rows["contrast"].notna() & _converged(rows)] if "contrast" in rows else rows[:0]
     if known.empty:
-        return ""
+        return []
     sides = [side(*sure_ends(row)) for row in known.itertuples()]
     counts = {
         "as expected": sides.count(Verdict.BELOW),
         "opposite": sides.count(Verdict.ABOVE),
         "inconclusive": sides.count(Verdict.INCONCLUSIVE),
     }
-    return f"For new words: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}."
+    return [f"For new words: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}."]
 
 
 def _warnings(result: SeatResult) -> list[str]:
@@ -247,14 +231,10 @@ def _warnings(result: SeatResult) -> list[str]:
             "Posterior predictive check failed: {}. The model does not reproduce the distribution "
             "of these distances. Report it."
         ] = frame["misfit"] > MISFIT
-    for said, which in unsure.items():
-        named = {
-            name: said.format(listing(rows["test"][which[rows.index]]))
-            if which[rows.index].any()
-            else ""
-            for name, rows in by_encoder(frame).items()
-        }
-        out += _once(named)
+    encoders = list(map(encoder_label, frame["model"], frame["options"]))
+    several = len(set(encoders)) > 1
+    names = frame["test"] + ([f" on {name}" for name in encoders] if several else "")
+    out += [said.format(listing(names[which])) for said, which in unsure.items() if which.any()]
     tested = result.frame.merge(result.dropped.groupby(KEY).size().rename("lost"), on=KEY)
     kept = tested[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].sum(axis=1)
     half = by_encoder(tested[tested["lost"] > kept])

@@ -22,9 +22,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
-from bayesbias.core import checks, sections
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, checks, sections, some
 from bayesbias.inference.view import PROB, STANDARD_ROPE
 from bayesbias.studies.responses.table import between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table

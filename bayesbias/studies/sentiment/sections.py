@@ -7,21 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core import number_of
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.view import View
-from bayesbias.studies.common import (
-    BELOW,
-    HPDI,
-    MEAN,
-    about_fit,
-    header_of,
-    heading,
-    not_converged,
-    number_of,
-    p_text,
-    slope_sections,
-)
+from bayesbias.inference.estimates import BELOW, HPDI, MEAN
+from bayesbias.inference.view import TOO_CLOSE, View
+from bayesbias.studies import common
 from bayesbias.studies.sentiment.analysis import (
     SENTIMENT_ESTIMANDS,
     SentimentAnalysis,
@@ -58,39 +49,32 @@ def header(result: SentimentAnalysis, view: View) -> list[str]:
         f" x {number_of(len(result.classifiers), 'classifier')}"
     )
     subject = f"{name} by {' and '.join(result.classifiers)}"
-    return header_of(result.fit, subject, size, "paired t-tests")
+    return common.header_of(result.fit, subject, size, "paired t-tests")
 
 
 def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
     """Return the tests of each classifier by unit, what the model says for each estimand, and how classifiers differ."""
-    rows = [
-        {
-            "classifier": row.classifier,
-            "label": f"t-test over {row.n} {UNITS[row.unit]}",
-            "mean": row.f_minus_m,
-            "t": -row.t,
-            "p_value": row.p_value,
-        }
-        for row in result.tests.itertuples()
+    tests, fit, several = result.tests, result.fit, len(result.classifiers) > 1
+    said = [
+        f"t-test over {n} {UNITS[unit]}" for n, unit in zip(tests["n"], tests["unit"], strict=True)
     ]
-    if result.fit is not None:
-        for estimand, label in SENTIMENT_ESTIMANDS.items():
-            frame = result.fit.summary(view.prob, estimand)
-            kept = frame[["classifier", "mean", "sd", "hpdi_low", "hpdi_high"]].assign(
-                label=f"model, {label}"
-            )
-            rows += kept.to_dict("records")
-    frame = pd.DataFrame(rows)
-    if len(result.classifiers) == 1:
+    parts = [tests.assign(label=said, mean=tests["f_minus_m"], t=-tests["t"])]
+    if fit is not None:
+        parts += [
+            fit.summary(view.prob, estimand).assign(label=f"model, {label}")
+            for estimand, label in SENTIMENT_ESTIMANDS.items()
+        ]
+        if several and fit.diagnostics()["ok"]:
+            own = result.classifier_contrasts(view.prob).rename(columns={"contrast": "classifier"})
+            parts.append(own.assign(label="model, " + own["estimand"].map(SENTIMENT_ESTIMANDS)))
+    columns = ["classifier", "label", "mean", "sd", "hpdi_low", "hpdi_high", "t", "p_value"]
+    frame = pd.concat(parts, ignore_index=True)
+    frame = frame[[name for name in columns if name in frame]]
+    if not several:
         return frame.drop(columns="classifier")
-    if result.fit is not None and result.fit.diagnostics()["ok"]:
-        between = result.classifier_contrasts(view.prob).rename(columns={"contrast": "classifier"})
-        labels = "model, " + between["estimand"].map(SENTIMENT_ESTIMANDS)
-        columns = ["classifier", "label", "mean", "sd", "hpdi_low", "hpdi_high"]
-        frame = pd.concat([frame, between.assign(label=labels).reindex(columns=columns)])
     parts = []
     for name, own in frame.groupby("classifier", sort=False):
-        parts += [heading(name), own.assign(label="  " + own["label"])]
+        parts += [common.heading(name), own.assign(label="  " + own["label"])]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -219,7 +203,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             )
         )
     if fit.spec.covariates():
-        out += slope_sections(partial(fit.slopes, view.prob), ())
+        out += common.slope_sections(partial(fit.slopes, view.prob), ())
     return out
 
 
@@ -227,7 +211,7 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     """Say of each classifier whether it rates women and men differently, and for which words that holds."""
     subject = f"sentiment by {', '.join(result.classifiers)}"
     fit = result.fit
-    if fit is not None and (unsure := not_converged(subject, fit, result.notes)):
+    if fit is not None and (unsure := common.not_converged(subject, fit, result.notes)):
         return unsure
     said, warnings = [], []
     for name in result.classifiers:
@@ -236,8 +220,10 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
         said.append(_test(name, nouns) if fit is None else _model(result, name, view))
         if whole["p_value"] < ALPHA <= nouns["p_value"]:
             warnings.append(
-                f"{name}: the t-test over sentence pairs ({p_text(whole['p_value'])}) treats pairs as independent. "
-                f"Over noun pairs, {p_text(nouns['p_value'])}: the difference may be due to these nouns. Report both."
+                f"{name}: the t-test over sentence pairs ({common.p_text(whole['p_value'])}) "
+                "treats pairs as independent. Over noun pairs, "
+                f"{common.p_text(nouns['p_value'])}: the difference may be due to these nouns. "
+                "Report both."
             )
         if name in only_labels(result.table):
             warnings.append(f"{name} gives labels. Use probabilities if it has them.")
@@ -256,7 +242,7 @@ def _test(name: str, row: Any) -> str:
         return f"{name}: no test, because all differences are equal."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
     if row["p_value"] >= ALPHA:
-        return f"{name}: inconclusive over noun pairs ({p_text(row['p_value'])})."
+        return f"{name}: inconclusive over noun pairs ({common.p_text(row['p_value'])})."
     return f"{name} rates female sentences {way} than male ones."
 
 
@@ -269,15 +255,15 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     rope = float(view.standard_rope * sd) or None
     frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
-    where, _, unsure = getattr(row, "verdict", "inconclusive").partition(", ")
-    if where == "inconclusive":
-        if unsure:
-            return f"{name}: inconclusive with so few draws. Raise --draws."
-        return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
-    if where == "negligible":
-        return f"{name}: practically no difference for new nouns and professions."
-    way = "higher" if where == "above" else "lower"
-    return f"{name} rates female sentences {way} than male ones, for new nouns and professions too."
+    new, way = "for new nouns and professions", "higher" if row.mean > 0 else "lower"
+    ends = f"[{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}]"
+    said = {
+        "inconclusive": f"inconclusive {new} ({ends} includes 0)",
+        TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
+        "negligible": f"practically no difference {new}",
+    }
+    clear = f"rates female sentences {way} than male ones, {new} too"
+    return f"{name}: {said.get(getattr(row, 'verdict', 'inconclusive'), clear)}."
 
 
 def _range(result: SentimentAnalysis, name: str) -> str:
@@ -296,6 +282,6 @@ def about(result: SentimentAnalysis) -> dict[str, Any]:
     if len(result.classifiers) == 1:
         out = {**records(result.tests)[0], **out}
     if result.fit is not None:
-        made = about_fit(result.fit)
+        made = common.about_fit(result.fit)
         out |= {name: made[name] for name in ("model", "diagnostics", "timing")}
     return out

@@ -13,22 +13,21 @@ either line, the association of a target is :math:`\beta x + b`, :math:`\operato
 \sqrt{\beta^2 + 2 \sigma_b^2}`.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, override
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, sections
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
+from bayesbias.inference.estimates import beside, describe_mixtures
+from bayesbias.inference.fitting import fit
 from bayesbias.inference.linear import Linear, Mixtures, Quantities
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
@@ -36,9 +35,6 @@ from bayesbias.scores.wefat import SAMPLES, wefat_score
 from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
-
-if TYPE_CHECKING:
-    from bayesbias.inference.posterior import BiasFit
 
 _PLACES = np.linspace(-3, 3, 9)  # in SDs of each normal, from which the grid is taken
 _GRID = 1001
@@ -193,10 +189,7 @@ def wefat(
     prob: float = PROB,
     samples: int = SAMPLES,
     seed: int | None = None,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    engine: str = "nuts",
+    **sampling: Any,
 ) -> WefatResult:
     r"""Relate the association of targets with two sets of words to a covariate.
 
@@ -220,8 +213,8 @@ def wefat(
         Permutations drawn for the p-value of r.
     seed : int, optional
         By default one is drawn and recorded.
-    draws, tune, chains, engine
-        Of the fit, as of `bayesbias.fit`.
+    **sampling
+        ``draws, tune, chains, engine`` as in `bayesbias.fit`.
 
     Returns
     -------
@@ -284,7 +277,6 @@ def wefat(
         "embedding": {"name": vectors.name, **vectors.provenance},
         "covariates": {chosen.name: {"source": chosen.source, "sha256": chosen.sha256}},
     }
-    sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
     return of_published(published, cosines, targets, prob, seed, about, **sampling)
 
 
@@ -298,8 +290,6 @@ def of_published(
     **sampling: Any,
 ) -> WefatResult:
     """Fit the model to cosines of the words of both sets, shape (words, targets)."""
-    from bayesbias.inference.fitting import fit
-
     words, n = [*published.a, *published.b], len(targets)
     numbers = np.array([published.covariates[word] for word in targets])
     center, scale = float(numbers.mean()), float(numbers.std(ddof=1))
@@ -334,10 +324,9 @@ def of_published(
             **own[["mcse_low", "mcse_high"]],
         }
     )
-    described = {name: float(of[0]) for name, of in describe_mixtures(slope, prob).items()}
     return WefatResult(
         published=published,
-        slope=Estimated(**described),
+        slope=_estimated(slope, prob),
         true_correlation=true_correlation(slope, spread, prob),
         frame=table,
         center=center,
@@ -384,32 +373,33 @@ def _mixed(
 def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> Estimated:
     """Describe the correlation of true associations with the covariate.
 
-    Mean, sd, shortest interval, Monte Carlo errors.
-
     Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation
     rises with it: its distribution function is exact for each draw of the scales, and no slope is
     drawn.
     """
-    unit = np.sqrt(2) * spread
-    mean, sd = ((values[..., 0] / unit).ravel() for values in (slope.mean, slope.sd))
-    whole = _described(mean, sd, prob)
-    batches = batches_of(*spread.shape)
-    if batches > 1:
-        length = len(mean) // batches
-        parts = (values[: batches * length].reshape(batches, length) for values in (mean, sd))
-        each = [_described(means, sds, prob) for means, sds in zip(*parts, strict=True)]
-        errors = np.std(each, axis=0, ddof=1) / np.sqrt(batches)
-    else:  # as of so many draws of the correlation itself, which are larger
-        error = whole[1] / np.sqrt(len(mean))
-        errors = error * np.array([1, 1 / np.sqrt(2), *2 * [end_to_mean(prob)]])
-    return Estimated(*map(float, [*whole, *errors]))
+    unit = np.sqrt(2) * spread[..., None]
+    mean, sd = slope.mean / unit, slope.sd / unit
+    return _estimated(Correlations(mean, sd, slope.quantity, slope.weight), prob)
+
+
+def _estimated(mixture: Mixtures, prob: float) -> Estimated:
+    """Describe a single mixture."""
+    described = describe_mixtures(mixture, prob)
+    return Estimated(**{name: float(of[0]) for name, of in described.items()})
+
+
+class Correlations(Mixtures):
+    """Correlations ``t / sqrt(1 + t ** 2)``, where each t is a mixture of normals."""
+
+    @override
+    def described(self, prob: float) -> dict[str, np.ndarray]:
+        means, sds = (values.reshape(-1, len(self)).T for values in (self.mean, self.sd))
+        found = [_described(*each, prob) for each in zip(means, sds, strict=True)]
+        return dict(zip(("mean", "sd", "low", "high"), np.transpose(found), strict=True))
 
 
 def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
-    """Return mean, sd and the shortest interval of ``t / sqrt(1 + t ** 2)``.
-
-    Where t is a mixture of normals.
-    """
+    """Return mean, sd and the shortest interval of one correlation."""
     from scipy.interpolate import PchipInterpolator
     from scipy.special import ndtr
 

@@ -6,19 +6,11 @@ from typing import Any
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.core import number_of
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.estimates import HPDI, MEAN
 from bayesbias.inference.view import Verdict, View, sure_side
-from bayesbias.studies.common import (
-    HPDI,
-    MEAN,
-    about_fit,
-    header_of,
-    interval,
-    listing,
-    not_converged,
-    number_of,
-    sentence,
-)
+from bayesbias.studies import common
 from bayesbias.studies.wefat.result import WefatResult
 
 QUESTION = "Do associations of words rise or fall with a number about them?"
@@ -31,7 +23,7 @@ def header(result: WefatResult, view: View) -> list[str]:
         f"{known.n['words']} words with {known.covariate}; sets {first} ({len(known.a)} words) and "
         f"{second} ({len(known.b)} words)"
     )
-    return header_of(result.fit, known.data, size)
+    return common.header_of(result.fit, known.data, size)
 
 
 def main_table(result: WefatResult) -> pd.DataFrame:
@@ -97,17 +89,21 @@ def sections(result: WefatResult, view: View) -> list[Section]:
 def interpret(result: WefatResult, view: View) -> Interpretation:
     """Say whether associations rise or fall with the covariate."""
     known, (first, second) = result.published, result.sets
-    notes = [sentence(note) for note in known.notes]
+    notes = [common.sentence(note) for note in known.notes]
     for words, noun in ((known.missing, "target"), (known.dropped, "word")):
         if words:
-            notes.append(f"{number_of(len(words), noun)} without a vector: {listing(words)}.")
-    if unsure := not_converged(known.data, result.fit, notes):
+            notes.append(
+                f"{number_of(len(words), noun)} without a vector: {common.listing(words)}."
+            )
+    if unsure := common.not_converged(known.data, result.fit, notes):
         return unsure
     where = sure_side(result.slope)
     if where is None:
         said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
-        said = f"Inconclusive: the interval of the slope {interval(result.slope)} includes 0."
+        said = (
+            f"Inconclusive: the interval of the slope {common.interval(result.slope)} includes 0."
+        )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = (
@@ -116,8 +112,8 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details = (
-        f"{number_of(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
-        f"{chance:.1f} of {len(result.frame)} would be expected by chance."
+        f"{number_of(len(off), 'word')} off the line{f' ({common.listing(off)})' if off else ''}; "
+        f"about {chance:.1f} of {len(result.frame)} would be expected by chance."
     )
     return Interpretation(known.data, said, (), notes, lambda: [details])
 
@@ -126,7 +122,7 @@ def about(result: WefatResult) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
     known = result.published
     return {
-        **about_fit(result.fit),
+        **common.about_fit(result.fit),
         "published": {
             "r": known.value,
             "r_low": known.low,
