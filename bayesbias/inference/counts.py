@@ -244,19 +244,13 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     If a step diverged, or scales and means mix slowly, it is sampled once more: longer, by smaller
     steps. If a long run mixes slowly in any effect, it is sampled once more: longer.
     """
-    import xarray as xr
-
     layout = Layout.of(design)
     if layout is None:
         return None
 
     def run(target: float, times: int) -> xr.DataTree:
         settings["target_accept"], settings["thin"] = target, times
-        lengths = {name: times * settings[name] for name in ("tune", "draws")}
-        drawn = _sampled(design, layout, {**settings, **lengths}, cores)
-        return xr.DataTree.from_dict(
-            {str(name): thinned(drawn[name].to_dataset(), times) for name in drawn}
-        )
+        return _sampled(design, layout, settings, cores)
 
     asked = settings["target_asked"]
     usual = COUNTS_TARGET_ACCEPT if len(layout.scale_of) > _MANY else COUNTS_TARGET_OF_FEW
@@ -288,7 +282,8 @@ def _sampled(
 ) -> xr.DataTree:
     import xarray as xr
 
-    spec, rows = design.spec, len(design.y)
+    spec, rows, times = design.spec, len(design.y), settings["thin"]
+    lengths = {name: times * settings[name] for name in ("tune", "draws")}
     with one_thread_of_blas():
         found = pilot(design, layout)
         code, *arguments = prior_arrays(design)
@@ -302,7 +297,7 @@ def _sampled(
         n = scales + effects + (rows if layout.single else 0)
         callbacks = (logp_of_counts, expand_counts)
         data, seed = kernel.packed(arrays, _WHOLE), design.stream(settings["seed"])
-        kept, stats = nuts(n, callbacks, data, settings, cores, seed)
+        kept, stats = nuts(n, callbacks, data, {**settings, **lengths}, cores, seed)
     values, start = {}, 0
     for name in (*layout.scales, *layout.terms):
         values[name] = kept[..., start : start + design.size(name)]
@@ -328,8 +323,8 @@ def _sampled(
         values[layout.single] = kept[..., start:][..., np.argsort(design.index[layout.single])]
     for name in spec.location_parameters():
         values[name] = values[name] + float(spec.parameters[name].args["mu"])
-    posterior = parameter_dataset(design, values, len(kept))
-    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+    drawn = {"posterior": parameter_dataset(design, values, len(kept)), "sample_stats": stats}
+    return xr.DataTree.from_dict({name: thinned(own, times) for name, own in drawn.items()})
 
 
 @kernel.compiled

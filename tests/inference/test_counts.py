@@ -63,7 +63,7 @@ def test_the_gradient_is_that_of_the_density(laid, monkeypatch):
     kept = {}
     monkeypatch.setattr(counts, "nuts", lambda n, callbacks, data, *_: kept.update(n=n, data=data))
     with pytest.raises(TypeError):  # nothing is sampled
-        counts._sampled(design, layout, {"seed": 1}, 1)
+        counts._sampled(design, layout, {"seed": 1, "thin": 1, "tune": 1, "draws": 1}, 1)
     words = kept["data"]
 
     def density(at):

@@ -89,9 +89,8 @@ class ResponsesResult(sections.Result):
         """The estimands that apply to this table, and what each holds for."""
         table = self._fitted().table
         kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
-        own = table.groupby("group")["word"].nunique() if "group" in table else None
-        if "words" in kinds and own is not None and own.max() < 2:
-            kinds.remove("words")  # one a group tells nothing about others
+        if "group" in table and table.groupby("group")["word"].nunique().max() < 2:
+            kinds = [kind for kind in kinds if kind != "words"]  # one tells nothing about others
         if not kinds:
             return {"population": "answers like these"}
         out = {"population": f"new {join_words(kinds)}"}
@@ -198,11 +197,10 @@ class ResponsesResult(sections.Result):
             model, name, arms = first["model"], first["contrast"], {first[label]: 1.0}
         if model and len(self.responses.models) > 1:
             name = f"{model}: {name}"
-        n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
-        weights = np.zeros(len(table))
-        for arm, weight in arms.items():
-            own = (table[label] == arm).to_numpy()
-            weights[own] = weight / n[own].sum()
+        arm = table[label].astype(str)
+        answers = table["answers"] if "answers" in table else pd.Series(1, table.index)
+        share = arm.map(arms).fillna(0.0) / answers.groupby(arm).transform("sum")
+        n, weights = answers.to_numpy(float), share.to_numpy(float)
         used = weights != 0
         parts = self._variances(used)
         index, shared = self._shared_by_replies("overall", "listed_words")
@@ -217,13 +215,10 @@ class ResponsesResult(sections.Result):
                 together = float((sums**2).sum())
             variance, alone = variance + square * together, alone + square * min(own, together)
         effective = self._by_chain((alone / variance * n[used].sum())[:, None])
-        labels = {
-            "contrast": [name],
-            "answers": [f"{n[used].sum():.0f}"],
-            "questions": [str(int(used.sum()))],
-        }
-        frame = estimates(labeled_draws(effective, labels), prob)
-        return frame.astype({"answers": int, "questions": int})
+        frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
+        frame.insert(1, "answers", int(n[used].sum()))
+        frame.insert(2, "questions", int(used.sum()))
+        return frame
 
     def items(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the mean of each group by `breakdown`, of paired answers each difference.
@@ -271,9 +266,8 @@ class ResponsesResult(sections.Result):
         fit = self._fitted()
         draws = fit.scales_and_effects(())
         out = variances.term_variances(fit.design, draws, rows)
-        if self.kind == "choice":
-            return out | {"answer": np.full(len(next(iter(draws.values()))), np.pi**2 / 3)}
-        noise = out.pop("")
+        n = len(next(iter(draws.values())))
+        noise = np.full(n, np.pi**2 / 3) if self.kind == "choice" else out.pop("")
         return out | {"answer": noise}
 
     def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:

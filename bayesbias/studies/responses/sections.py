@@ -54,13 +54,9 @@ GLOSSARY = (
 def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
-    frame = table.frame
-    counts = [
-        number_of(frame[column].nunique(), column)
-        for column in ("group", "word", "template", "item", "model")
-        if frame[column].nunique() > 1
-    ]
-    size = f"{len(frame):,} of {table.coverage['rows_read']:,} answers: {', '.join(counts)}"
+    found = table.frame[["group", "word", "template", "item", "model"]].nunique()
+    counts = ", ".join(number_of(n, column) for column, n in found.items() if n > 1)
+    size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
     return common.header_of(result.fit, subject, size, "published scores")
 
@@ -186,12 +182,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
     if result.fit is not None and len(result.published) > MOST_ROWS:
         notes.append(f"--detail shows the {len(result.published)} published scores.")
-    dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
-    if dropped:
-        counts = ", ".join(
-            number_of(n, "refusal") if why == "refusals" else f"{n:,} {why}"
-            for why, n in dropped.items()
-        )
+    counts = ", ".join(
+        number_of(n, "refusal") if why == "refusals" else f"{n:,} {why}"
+        for why, n in table.coverage["dropped"].items()
+        if n
+    )
+    if counts:
         texts = [repr(in_one_line(text, 40)) for text in table.coverage["examples"]]
         such = f", such as {join_words(texts)}" if texts else ""
         notes.append(f"Answers left out: {counts}{such}.")
@@ -214,8 +210,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     else:
         each = pairs.set_index("estimand").groupby("label", sort=False)
         said = [f"{_in_words(rows, new)}." for _, rows in each]
-    several = pairs["contrast"].nunique()
-    notes += common.several_differences(several, f"pairs of {what} are compared")
+    number = pairs["contrast"].nunique()
+    notes += common.several_differences(number, f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
     if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":
@@ -226,11 +222,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
-    frame = table.frame.assign(
-        several=table.frame.groupby("word")["template"].transform("nunique") > 1
-    )
-    alone = ~frame.groupby("template", sort=False)["several"].any()
-    if frame["several"].any() and alone.any():
+    several = table.frame.groupby("word")["template"].transform("nunique") > 1
+    alone = ~several.groupby(table.frame["template"], sort=False).any()
+    if several.any() and alone.any():
         warnings.append(
             f"Prompt {join_words(alone.index[alone])} has words of its own: what they change counts as "
             f"a change of the prompt. Report the row for {new}."

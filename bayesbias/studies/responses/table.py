@@ -190,21 +190,24 @@ def responses_table(
     for ours, theirs in given.items():
         if theirs not in raw.columns:
             raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
-    named = named_columns(raw.columns, given)
-    if "outcome" not in named:
-        raise InputError(
-            f"expected a column of answers, got {some(raw.columns)}",
-            where="frame",
-            hint="name it: outcome=NAME",
-        )
-    return table_of(raw, named)
+    return table_of(raw, named_columns(raw.columns, given, raw.columns))
 
 
-def named_columns(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+def named_columns(
+    columns: Iterable[str], given: Mapping[str, str], fields: Iterable[str]
+) -> dict[str, str]:
     """Return which column each of ours is: the given one, else one with a usual name."""
     free = set(columns) - set(given.values())
     usual = {ours: [name for name in names if name in free] for ours, names in USUAL.items()}
-    return {ours: names[0] for ours, names in usual.items() if names} | dict(given)
+    named = {ours: names[0] for ours, names in usual.items() if names} | dict(given)
+    if "outcome" not in named:
+        raise InputError(
+            f"expected a row for each answer, and a column of answers, got {some(fields)}",
+            hint="name that column: outcome=NAME (--columns outcome=NAME). If each group has a "
+            "column of its own, make a row of each answer first, in pandas: "
+            "frame.melt(LABELS, SCORES, 'group', 'outcome')",
+        )
+    return named
 
 
 def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:

@@ -12,14 +12,8 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.formatting import some
-from bayesbias.studies.responses.table import (
-    ASKED,
-    COLUMNS,
-    USUAL,
-    Responses,
-    named_columns,
-    table_of,
-)
+from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses.table import COLUMNS, Responses
 
 __all__ = ["load_responses"]
 
@@ -110,18 +104,11 @@ def load_responses(
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    known = frame.columns if layout == "table" else [*COLUMNS, *USUAL["outcome"]]
-    named = named_columns([name for name in known if name in frame], asked)
-    if "outcome" not in named:
-        raise InputError(
-            f"expected a row for each answer, and a column of answers, got {some(fields)}",
-            hint="name that column: --columns outcome=NAME. If each group has a column of its "
-            "own, make a row of each answer first, in pandas: "
-            "frame.melt(LABELS, SCORES, 'group', 'outcome')",
-        )
+    known = frame.columns if layout == "table" else [*COLUMNS, *tables.USUAL["outcome"]]
+    named = tables.named_columns([name for name in known if name in frame], asked, fields)
     notes = []
     text = next((name for name in TEXTS if name in frame.columns), None)
-    if text and not {*ASKED} & {*named}:
+    if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
     unused = [name for name in fields if name not in named.values()] if layout in OPEN else ()
@@ -130,7 +117,7 @@ def load_responses(
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
-    table = table_of(frame, named)
+    table = tables.table_of(frame, named)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
