@@ -160,6 +160,6 @@ def wefat(sets: str, covariates: Path, covariate: str | None, **given: Any) -> N
         words,
         known,
         covariate,
-        **{name: given[name] for name in ("classes", "prob", "samples", *shared.SAMPLING)},
+        **shared.chosen(given, "classes", "prob", "samples", *shared.SAMPLING),
     )
     shared.show(result, given)

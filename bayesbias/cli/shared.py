@@ -172,19 +172,18 @@ def command(*names: str, **defaults: Any) -> Decorator:
 
 
 def chosen(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the options of these names that have a value."""
-    return {name: given[name] for name in names if given[name] is not None}
+    """Return the options of these names that the command has and that have a value."""
+    return {name: given[name] for name in names if given.get(name) is not None}
 
 
 def sampling_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the sampler, and whether it shows its progress."""
-    sampling = {name: given[name] for name in SAMPLING if name in given}
-    return {**sampling, "progress": False if given["as_json"] else None}
+    return {**chosen(given, *SAMPLING), "progress": False if given["as_json"] else None}
 
 
 def view_of(given: Mapping[str, Any]) -> bb.View:
     """Return how results are looked at."""
-    return bb.View(**{name: given[name] for name in VIEW if name in given})
+    return bb.View(**chosen(given, *VIEW))
 
 
 def table_of(given: Mapping[str, Any]) -> bb.PairTable:
@@ -226,8 +225,7 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
 
 def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> bb.Embedding:
     """Read the vectors of some words, or of all, as the options say."""
-    same = ("vocab", "key", "allow_pickle", "postprocess")
-    reading = {name: given[name] for name in same if name in given}
+    reading = chosen(given, "vocab", "key", "allow_pickle", "postprocess")
     on_bad_lines = given.get("bad_lines", "skip")
     return bb.load_embedding(given["embedding"], words, on_bad_lines=on_bad_lines, **reading)
 

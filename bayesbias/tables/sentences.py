@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, some
-from bayesbias.embeddings.embedding import first_with_vector
+from bayesbias.embeddings.embedding import first_with_vector, units
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
@@ -92,8 +92,7 @@ def encode_test(
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are
     # squared.
-    vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
-    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = units(vectors / np.abs(vectors).max(axis=1, keepdims=True))
     return EncodedTest(test, kept, vectors, dropped)
 
 
