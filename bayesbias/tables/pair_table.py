@@ -235,9 +235,9 @@ def name_same_vectors(
     """Enter words that share a vector in the account; return one note."""
     for of, classes, kept_as in zip(groups, listed, same, strict=True):
         for name, words in classes.items():
-            for dropped in (w for w in words if w in kept_as and w not in of[name]["missing"]):
+            for word in (w for w in words if w in kept_as and w not in of[name]["missing"]):
                 others = of[name].setdefault("same_vector", {})
-                others.setdefault(kept_as[dropped], []).append(dropped)
+                others.setdefault(kept_as[word], []).append(word)
     dropped = {word: kept for kept_as in same for word, kept in kept_as.items()}
     if not dropped:
         return []
