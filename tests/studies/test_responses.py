@@ -438,13 +438,13 @@ def test_logs_of_inspect(tmp_path):
                 score = {"match": {"value": "C" if (k + epoch) % 3 else "I", "answer": "x"}}
                 sample = {
                     "id": k, "epoch": epoch, "input": "?", "target": "x", "scores": score,
-                    "metadata": {"race": ("black", "white")[k % 2], "name": f"n{k}"},
+                    "metadata": {"race": ("C", "white")[k % 2], "name": f"n{k}"},
                 }  # fmt: skip
                 log.writestr(f"samples/{k}_epoch_{epoch}.json", json.dumps(sample))
     table = bb.studies.load_responses(
         path, columns={"group": "race", "word": "name", "item": "template"}
     )
-    assert (table.models, table.groups) == (["org/m"], ["black", "white"])
+    assert (table.models, table.groups) == (["org/m"], ["C", "white"])
     assert len(table.frame) == 16
     columns = {"group": "race", "word": "name", "template": "template"}
     table = bb.studies.load_responses(path, columns=columns)

@@ -476,9 +476,8 @@ def fit_responses(
         return replace(result, notes=(*notes, why))
     spec = load_model(MODELS[kind] if model is None else model)
     if kind != "choice" and (model is None or str(model) in list_models()):
-        paired = kind == "paired"
-        center, sd = (0.0, np.sqrt(np.mean(y**2))) if paired else (y.mean(), y.std())
-        spec = scaled(spec, float(center), float(sd))
+        center = 0.0 if kind == "paired" else float(y.mean())
+        spec = scaled(spec, center, float(np.sqrt(np.mean((y - center) ** 2))))
     if spec.trim:
         spec = trimmed(spec, frame)
     sampling.setdefault("pointwise", False)

@@ -290,15 +290,8 @@ def _in_words(rows: pd.DataFrame, new: str) -> str:
 
 def about(result: ResponsesResult) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
-    out: dict[str, Any] = {
-        "coverage": dict(result.responses.coverage),
-        "groups": result.responses.groups,
-    }
+    table = result.responses
+    out: dict[str, Any] = {"coverage": dict(table.coverage), "groups": table.groups}
     if result.fit is None:
         return {**out, "contrasts": [], "variance": [], "diagnostics": None}
-    made = common.about_fit(result.fit)
-    return {
-        **out,
-        "rope": result.rope,
-        **{name: made[name] for name in ("model", "diagnostics", "provenance", "timing")},
-    }
+    return common.about_fit(result.fit) | out | {"rope": result.rope}

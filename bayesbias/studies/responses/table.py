@@ -118,11 +118,8 @@ class Responses:
 
     def __repr__(self) -> str:
         read, used = self.coverage["rows_read"], self.coverage["rows_used"]
-        kind = "0/1" if self.is_choice else "numbers"
-        paired = ", paired" if self.pairing else ""
-        return (
-            f"<Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}{paired}>"
-        )
+        kind = f"{'0/1' if self.is_choice else 'numbers'}{', paired' if self.pairing else ''}"
+        return f"<Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}>"
 
 
 def responses_table(
