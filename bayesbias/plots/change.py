@@ -425,7 +425,7 @@ def plot_corpora(
     drawn = series(frame, "change", of_changes, False)
     near = float(frame["rope"].iloc[0])
     forests.draw_rows(axes[-1], groups, drawn, rope=near)
-    unit = ", in SDs of pairs" if standardized else ""
+    unit = ", in SDs" if standardized else ""
     said = "slope per step" if result.has_slope else "change of the difference"
     axes[-1].set_xlabel(said + unit)
     if not alone:

@@ -239,6 +239,7 @@ def test_vectors_on_two_scales_are_compared_in_sds():
     said, text = bb.interpret(scaled), bb.output.to_text(scaled)
     assert any("in SDs" in each and "equal size" in each for each in said.warnings)
     assert " SDs [" in said.headline
+    assert [len(each.fits()) for each in (plain, scaled)] == [3, 4]  # those that are reported
     assert "Difference in SDs" in text
     assert not any("one scale" in each for each in bb.interpret(plain).warnings)
     assert "SDs" in bb.plots.plot_corpora(scaled, standardized=True).get_xlabel()

@@ -33,6 +33,8 @@ from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
 
+FAR = 0.1  # by which mean distances differ where training or dimensions do
+TIMES = 2  # by which SDs of pairs differ then; those of few neutral words are uncertain
 _NUMBERS = ["mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high"]
 
 
@@ -177,8 +179,7 @@ class CorpusComparison(ManyFits):
             `bayesbias.inference.estimates`, and ``n_pairs``.
         """
         frames = {
-            n: divided(each.fit.summary(prob, estimand), each.scale)
-            for n, each in self.changes.items()
+            n: divided(x.fit.summary(prob, estimand), x.scale) for n, x in self.changes.items()
         }
         return stacked(frames, "change")
 
@@ -207,10 +208,16 @@ class CorpusComparison(ManyFits):
         return rows.joined_rows(parts)
 
     def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name, those of the changes first."""
+        """Return every fit by its name, those of the changes first; in SDs if scales differ."""
         changes = {name: each.fit for name, each in self.changes.items()}
         in_sds = {f"{name}, in SDs": each.fit for name, each in self.in_sds.items()}
-        return {**changes, **in_sds, **self.corpora}
+        return {**changes, **(in_sds if self.scales_differ else {}), **self.corpora}
+
+    @property
+    def scales_differ(self) -> bool:
+        """Whether means or SDs of distances are so far apart that SDs are reported."""
+        means = [each.table["distance"].mean() for each in self.corpora.values()]
+        return bool(np.ptp(means) > FAR or max(self.sds.values()) > TIMES * min(self.sds.values()))
 
 
 def compare_corpora(

@@ -16,8 +16,6 @@ from bayesbias.studies.corpora.comparing import CorpusComparison
 QUESTION = "What changed from one corpus to another?"
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
-FAR = 0.1  # by which mean distances differ where training or dimensions do
-TIMES = 2  # by which SDs of pairs differ then; those of few neutral words are uncertain
 CHANGE = Column("mean", "change", "signed")
 LABELS = ("change", *common.KEYS)
 
@@ -25,29 +23,17 @@ LABELS = ("change", *common.KEYS)
 def header(result: CorpusComparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.corpora.values())).table)
+    also = ", also in SDs" if reported(result, view)[1] else ""
     return [
         common.title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        common.convergence_of_all(result, "each corpus and each change, also in SDs"),
+        common.convergence_of_all(result, f"each corpus and each change{also}"),
     ]
-
-
-def scales_apart(result: CorpusComparison) -> str:
-    """Say how far the scales of the distances differ; nothing where they are alike."""
-    sds = pd.Series(result.sds)
-    means = pd.Series({n: each.table["distance"].mean() for n, each in result.corpora.items()})
-    if np.ptp(means) <= FAR and sds.max() <= TIMES * sds.min():
-        return ""
-    (low, high), (less, more) = ((of.idxmin(), of.idxmax()) for of in (means, sds))
-    return (
-        f"the mean is {means[low]:.2f} in {low} and {means[high]:.2f} in {high}, the SD of pairs "
-        f"{sds[less]:.3f} in {less} and {sds[more]:.3f} in {more}"
-    )
 
 
 def reported(result: CorpusComparison, view: View) -> tuple[pd.DataFrame, str]:
     """Return the changes for new words and their unit: SDs where the scales differ."""
-    if result.in_sds and scales_apart(result):
+    if result.in_sds and result.scales_differ:
         frame = result.standardized(view.prob, view.standard_rope, "population")
         return frame, " SDs"
     return result.contrasts(view.prob, view.rope, "population"), ""
@@ -240,11 +226,17 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
                 f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f}{worst['unit']} off "
                 "the straight line. Compare the corpora in pairs, without --ordered."
             )
-    if apart := scales_apart(result):
+    if result.scales_differ:
+        means = pd.Series({n: each.table["distance"].mean() for n, each in result.corpora.items()})
+        (low, high), (less, more) = (
+            (of.idxmin(), of.idxmax()) for of in (means, pd.Series(result.sds))
+        )
         in_sds = "Report the change in SDs, as above. " if result.in_sds else ""
         out.append(
-            f"Distances are not on one scale: {apart}. {in_sds}If you trained the vectors, train "
-            "again on corpora of equal size, with equal settings."
+            f"Distances are not on one scale: the mean is {means[low]:.2f} in {low} and "
+            f"{means[high]:.2f} in {high}, the SD of pairs {result.sds[less]:.3f} in {less} and "
+            f"{result.sds[more]:.3f} in {more}. {in_sds}If you trained the vectors, train again on "
+            "corpora of equal size, with equal settings."
         )
     return out
 
