@@ -23,7 +23,8 @@ SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"
 OF_METHODS = (
-    "gap", "gap_sd", "class_gap", "controls", "slope", "moved", "pairs", "human", "neutral"
+    "gap", "gap_sd", "class_gap", "controls", "slope", "moved", "pairs", "human", "neutral",
+    "coverage", CONVERGED,
 )  # fmt: skip
 
 
@@ -144,9 +145,10 @@ def check_requirements(
         control words), ``class_gap`` (of the class that meets it least), ``controls``, ``slope``
         and ``moved`` (correlation, slope and root mean square change of these distances),
         ``pairs`` (share that is compared), ``human`` and ``neutral`` (size of the mean change).
-        Names of other results: ``converged``, ``coverage`` (share of the listed words that were
+        Names of all results: ``converged``, ``coverage`` (share of the listed words that were
         found, or of the answers that are used) and contrasts as they are printed, for new words;
-        ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class.
+        ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class. Of a comparison
+        a contrast is its change. Sentence tests without a model have their effect sizes.
     prob : float in (0, 1)
         Probability of the intervals.
 
@@ -170,19 +172,26 @@ def check_requirements(
     """
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
     if result.study == "debiasing":
-        for each in wanted:
-            checks.choice(each.name, [*OF_METHODS, CONVERGED], "requirement")
+        rows = pd.DataFrame()
+        if any(each.name not in OF_METHODS for each in wanted):
+            rows = result.contrasts(prob, ROPE)
+            rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
         return tuple(
-            _judge_method(result, n, each, prob) for n in result.methods for each in wanted
+            _judge_method(result, n, each, prob, rows) for n in result.methods for each in wanted
         )
     (rows, coverage, converged), out = _measured(result, prob), []
-    known = [*rows["contrast"].unique(), *["coverage"] * (coverage is not None), CONVERGED]
+    known = [*rows["contrast"].unique(), "coverage", CONVERGED]
     for each in wanted:
         if each.name == "coverage" and coverage is not None:
             out.append(_judge(each, _one(coverage, coverage), True))
+        elif result.study == "responses" and result.fit is None:
+            out.append(Check("", each, math.nan, False, "no model was fitted"))
+        elif converged is None and (each.name == CONVERGED or rows.empty):
+            problem = "expected a result with a model, got none"
+            raise InputError(problem, where="requirement", hint="add --bayes")
         else:
             found = rows if each.name == CONVERGED else _rows_named(each.name, rows, known)
-            out.append(_judge(each, found, converged))
+            out.append(_judge(each, found, converged is not False))
     return tuple(out)
 
 
@@ -259,66 +268,89 @@ def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
     return rows[chosen] if chosen.any() else rows
 
 
-def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, bool]:
-    """Return what limits are compared with: rows of estimates, coverage, and convergence."""
-    converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
+def _share_found(coverage: Any, lost: int = 0) -> float | None:
+    """Return the share of the listed words that were found, and not lost later."""
+    groups = [of for _, _, of in coverage_groups(coverage)]
+    listed = sum(of["listed"] for of in groups)
+    return (sum(of["found"] for of in groups) - lost) / listed if listed else None
+
+
+def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, bool | None]:
+    """Return what limits are compared with: rows of estimates, coverage, and convergence.
+
+    It is None without a model.
+    """
+    converged: bool | None = all(fit.diagnostics()["ok"] for fit in result.fits().values())
+    if result.study == "responses":
+        answers = result.responses.coverage
+        coverage = answers["rows_used"] / answers["rows_read"]
+        if result.fit is None:
+            return pd.DataFrame({"contrast": []}), coverage, None
+        rows = result.contrasts(prob=prob)
+        shown = rows["name"].where(rows["level"] != "overall", "")
+        rows = rows.assign(shown=(rows["model"] + " " + shown).str.strip())
+        return rows[rows["scale"] != "log_odds"], coverage, converged
     if hasattr(result, "contrasts"):
         rows = result.contrasts(prob=prob)
         rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
-        if result.study == "responses":
-            rows = rows[rows["scale"] != "log_odds"]
-            rows = rows.assign(shown=(rows["model"] + " " + rows["shown"]).str.strip())
-            answers = result.responses.coverage
-            return rows, answers["rows_used"] / answers["rows_read"], converged
-        groups = [of for _, _, of in coverage_groups(result.provenance.get("coverage"))]
-        listed = sum(of["listed"] for of in groups)
-        found = sum(of["found"] for of in groups)
-        return rows, found / listed if listed else None, converged
+        return rows, _share_found(result.provenance.get("coverage")), converged
     if result.study == "wefat":
         named = {"slope": result.slope, "true correlation": result.true_correlation}
         rows = pd.DataFrame([{"contrast": name, **asdict(of)} for name, of in named.items()])
         rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
         listed, missing = result.n, len(result.fit.provenance["coverage"].get("missing", ()))
         return rows, listed / (listed + missing), converged
-    if result.study == "sentences" and "contrast" in result.frame:
+    if result.study == "sentences":
         frame = result.frame
-        rows = frame.assign(mean=frame["contrast"], contrast=frame["test"], name=frame["model"])
+        rows = frame.assign(contrast=frame["test"], name=frame["model"])
         rows[["level", "estimand"]] = ["overall", "population"]
         rows["shown"] = frame["model"] if frame["model"].nunique() > 1 else ""
-        return rows, None, bool(frame["converged"].all())
-    if result.study == "sentiment" and result.fit is not None:
+        used = frame.filter(like="num_").to_numpy().sum()
+        coverage = used / (used + frame["dropped"].sum())
+        if "contrast" in frame:
+            return rows, coverage, bool(frame["converged"].all())
+        rows["hpdi_low"] = rows["hpdi_high"] = frame["effect_size"]  # the published score
+        return rows, coverage, None
+    if result.study == "sentiment":
+        used = result.table["profession"].nunique()
+        coverage = used / (used + len(result.provenance.get("left_out", ())))
+        if result.fit is None:
+            return pd.DataFrame({"contrast": []}), coverage, None
         rows = pd.concat(
-            [result.fit.summary(prob, each) for each in ("population", "listed_words")]
+            [
+                result.fit.summary(prob, each).assign(contrast=contrast)
+                for each in ("population", "listed_words")
+                for contrast in ("F - M", "female - male")
+            ]
         )
-        rows = rows.assign(contrast="F - M", level="overall", name=rows["classifier"])
+        rows = rows.assign(level="overall", name=rows["classifier"])
         rows["shown"] = rows["name"] if len(result.classifiers) > 1 else ""
-        return rows, None, converged
-    raise InputError(
-        "expected a result with a model, got none",
-        where="requirement",
-        hint="add --bayes" if result.study in ("sentences", "sentiment") else None,
-    )
+        return rows, coverage, converged
+    raise InputError("expected a result with a model, got none", where="requirement")
 
 
 # -- comparisons of debiased vectors ---------------------------------------------------------------
 
 
-def _judge_method(comparison: Any, method: str, wanted: Requirement, prob: float) -> Check:
-    """Judge one method of a comparison.
+def _judge_method(
+    comparison: Any, method: str, wanted: Requirement, prob: float, rows: pd.DataFrame
+) -> Check:
+    """Judge one method of a comparison; `rows` are the changes of contrasts.
 
     Of sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther
     from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
     """
     item, name = comparison.methods[method], wanted.name
     gap, moved = name.endswith("gap") or name == "gap_sd", name in ("human", "neutral")
-    fits = [item.after] if gap else [item.change] if moved else []
+    contrast = name not in OF_METHODS
+    fits = [item.after] if gap else [item.change] if moved or contrast else []
     if name == CONVERGED:
         fits = [item.after, item.change]
-    destroyed = gap and comparison.geometry_of(method, prob).destroyed
-    noise = destroyed and wanted.sign.startswith("<")
+    destroyed = (gap or contrast) and comparison.geometry_of(method, prob).destroyed
+    noise = destroyed and (contrast or wanted.sign.startswith("<"))
     return _judge(
         wanted,
-        _of_method(comparison, item, name, prob),
+        _of_method(comparison, item, name, prob, rows),
         all(fit.diagnostics()["ok"] for fit in fits if fit is not None),
         method,
         is_size=gap or moved,
@@ -327,8 +359,17 @@ def _judge_method(comparison: Any, method: str, wanted: Requirement, prob: float
     )
 
 
-def _of_method(comparison: Any, item: Any, name: str, prob: float) -> pd.DataFrame:
+def _of_method(
+    comparison: Any, item: Any, name: str, prob: float, rows: pd.DataFrame
+) -> pd.DataFrame:
     """Return the interval of a quantity, or of ``class_gap`` one for each class."""
+    if name not in OF_METHODS:
+        rows = rows[rows["method"] == item.name]
+        return _rows_named(name, rows, [*rows["contrast"].unique(), *OF_METHODS])
+    if name == "coverage":
+        lost = len(item.account["words_only_in_original"])
+        share = _share_found(comparison.original.provenance.get("coverage"), lost)
+        return _one(*[math.nan if share is None else share] * 2)
     geometry = comparison.geometry_of(item.name, prob)
     if name == "pairs":
         share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])

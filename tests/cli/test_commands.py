@@ -102,8 +102,9 @@ def test_limits_decide_the_exit_code(tmp_path):
         run(*fit, "--require", "gap=3")
     seat = ["seat", "--tests", "weat7", "--seed", "1", "--no-cache"]
     assert run(*seat, "--bayes", "--require", "weat7<0.1, converged")
+    run(*seat, "--require", "weat7<0.1, coverage>.9", code=1)  # the effect size
     with pytest.raises(InputError, match="--bayes"):
-        run(*seat, "--require", "weat7<0.1")
+        run(*seat, "--require", "converged")
 
 
 def test_debias_then_compare_with_limits(tmp_path):
@@ -318,10 +319,17 @@ def test_a_shell_completes_commands():
     assert done.stdout.split() == ["plain,fit"]
 
 
-def test_no_fit_of_responses_ends_with_code_1(tmp_path):
+def test_codes_of_responses_that_have_no_fit(tmp_path):
     path = tmp_path / "x.csv"
+    path.write_text("race,name,score\n" + "black,a,0.2\nwhite,b,0.2\n" * 4)
+    fit = ("responses", "fit", str(path))
+    assert "No fit" in run(*fit)
+    run(*fit, "--require", "coverage>.9")
+    checks = json.loads(run(*fit, "--json", "--require", "black - white<9,converged", code=1))
+    assert {each["why"] for each in checks["requirements"]} == {"no model was fitted"}
     path.write_text("race,score\nblack,0.2\nblack,0.4\n")
-    assert "No fit" in run("responses", "fit", str(path), code=1)
+    with pytest.raises(bb.InputError, match="nothing to compare"):
+        run(*fit)
 
 
 def test_a_folder_with_other_files_is_kept(tmp_path):

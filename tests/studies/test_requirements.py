@@ -75,6 +75,38 @@ def test_limits_of_a_fit(found):
     assert converged.met == fit.diagnostics()["ok"]
 
 
+def test_limits_of_a_comparison_on_changes_of_contrasts(found):
+    rows = found.contrasts(0.8, estimand="population").set_index(["level", "name", "contrast"])
+    name = "associated - different"
+    for of, at in (("", ("overall", "all", name)), (" (islam)", ("class", "islam", name))):
+        row = rows.loc[at]
+        assert checked(found, f"{name}{of}<5", 0.8) == (True, row.hpdi_high)
+        assert checked(found, f"{name}{of}>-5", 0.8) == (True, row.hpdi_low)
+    assert checked(found, "coverage>.99") == (True, 1.0)
+    fewer = found.original.table[found.original.table["protected_word"] != "rabbi"]
+    before = bb.distance_table("minilm-static", bb.load_wordlist("religion", controls="2021"))
+    (check,) = check_requirements(made_up_comparison(before, {"fewer": fewer}), "coverage>.999")
+    groups = (*before.coverage.protected.values(), *before.coverage.attributes.values())
+    listed = sum(group["listed"] for group in groups)
+    assert (check.met, check.value) == (False, pytest.approx((listed - 1) / listed))
+
+
+def test_limits_of_tests_without_a_model():
+    tests = bb.seat("weat7,sent-weat7", seed=1, cache=False)
+    size = tests.frame.set_index("test").loc["sent-weat7", "effect_size"]
+    effect, covered = check_requirements(tests, "sent-weat7<1.9, coverage>.9")
+    assert (effect.met, effect.value) == (True, size)
+    assert (covered.met, covered.value) == (True, 1.0)
+    analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
+    assert checked(analysis, "coverage>.9") == (True, 1.0)
+    for result in (tests, analysis):
+        with pytest.raises(InputError, match="--bayes"):
+            check_requirements(result, "converged")
+    fitted = bb.studies.fit_sentiment(analysis, seed=1, draws=200, tune=300, chains=2)
+    short, long, covered = check_requirements(fitted, "F - M<1, female - male<1, coverage>.9")
+    assert (short.value, covered.value) == (long.value, 1.0)
+
+
 def gaps(found: Comparison, level: str, prob: float) -> dict[str, np.ndarray]:
     means = found.methods["hard"].after.table_draws("means", level=level, estimand="population")
     draws = contrast_draws(means, [("associated", "different")])

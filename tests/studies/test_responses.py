@@ -237,9 +237,8 @@ def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
 def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
-    found = fitted(path)
-    assert found.fit is None
-    assert "group=NAME,item=NAME,template=NAME. Other columns: ethnicity." in found.notes[-1]
+    with pytest.raises(InputError, match=r"template=NAME\. Other columns: eth"):
+        fitted(path)
 
 
 def long_table(sentences=3):

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks, sections
-from bayesbias.core.errors import FitError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.formatting import join_words, some
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import Key, levels_of
@@ -412,12 +412,12 @@ def fit_responses(
     Returns
     -------
     ResponsesResult
-        Without a fit where all answers agree, or there are too few of them.
+        Without a fit where only the published scores can be computed, such as where all answers agree.
 
     Raises
     ------
     InputError
-        If `table` is not a table of responses.
+        If `table` is not a table of responses, or has nothing to compare.
 
     Examples
     --------
@@ -472,6 +472,9 @@ def fit_responses(
         why = f"There are too few answers for a fit ({len(frame)})."
     elif np.ptp(y) <= 1e-12 * max(1.0, np.abs(y).max()):
         why = f"All answers agree ({y[0]:.3g}), so that there is nothing to fit."
+    if why and found.empty:
+        problem = "expected answers that can be compared, got none"
+        raise InputError(problem, where="responses", hint=why.rstrip("."))
     if why:
         return replace(result, notes=(*notes, why))
     spec = load_model(MODELS[kind] if model is None else model)
@@ -489,7 +492,7 @@ def fit_responses(
     try:
         result = replace(result, fit=fit(frame, spec, **sampling))
     except FitError as error:
-        return replace(result, notes=(*notes, f"No model was fitted: {error}"))
+        return replace(result, notes=(*notes, f"The sampler failed: {error}"))
     new, these = result.estimands["population"], result.estimands.get("listed_words", "")
     if these and result._held("overall", "listed_words") == result._held("overall", "population"):
         what = "difference" if kind == "paired" else "answer"

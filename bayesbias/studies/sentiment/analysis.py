@@ -274,11 +274,13 @@ def fit_sentiment(
     fitted = fit(analysis.table if table is None else table, spec, pointwise=False, **sampling)
     kept = analysis.table["profession"].isin(set(fitted.table["profession"]))
     if not kept.all():
-        lost = ", ".join(dict.fromkeys(analysis.table.loc[~kept, "profession"]))
+        lost = analysis.table.loc[~kept, "profession"].unique().tolist()
         found = _published(analysis.table[kept].reset_index(drop=True), analysis.provenance)
         needed = " or ".join(spec.covariates())
-        note = f"Left out of tests and fit, since they have no {needed}: {lost}."
-        analysis = replace(analysis, **{**found, "notes": (*found["notes"], note)})
+        note = f"Left out of tests and fit, since they have no {needed}: {', '.join(lost)}."
+        found |= {"notes": (*found["notes"], note)}
+        about = {**analysis.provenance, "left_out": lost}
+        analysis = replace(analysis, **found, provenance=about)
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     subject = f"{name} by {' and '.join(analysis.classifiers)}"
     about = {**fitted.provenance.get("table", {}), "name": subject}
