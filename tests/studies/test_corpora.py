@@ -120,7 +120,8 @@ def test_only_pairs_of_all_corpora_are_kept_and_the_rest_is_named():
     frame, coverage = joined.frame, joined.coverage
     assert len(frame) == 7 * 22
     assert joined.missing == {"1930s": [], "1950s": ["x-word0"], "1980s": ["y0", "human1"]}
-    assert coverage.protected["x"] == {"listed": 4, "found": 3, "missing": ["x-word0"]}
+    words = {"missing": ["x-word0"], "not_in": {"data frame": ["x-word0"]}}
+    assert coverage.protected["x"] == {"listed": 4, "found": 3, **words}
     assert coverage.attributes["y"]["missing"] == ["y0"]
     keys = ["protected_word", "attribute"]
     for name, own in frames.items():
