@@ -109,7 +109,7 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     """
     chosen = _NOW.get()
     if style is not None:
-        chosen = STYLES[checks.choice(style, list(STYLES), "style")]
+        chosen = STYLES[checks.choice(style, STYLES, "style")]
     if width is not None:
         checks.within(width, "width", 40.0, 2000.0)
         chosen = dataclasses.replace(chosen, width=float(width))
@@ -202,7 +202,7 @@ def save_figure(figure: Figure, path: checks.FilePath) -> Path:
     """
     path = Path(checks.path(path, "path", "the path of a file"))
     undated: Any = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
-    kind = checks.choice(path.suffix[1:], list(undated), "path, ending")
+    kind = checks.choice(path.suffix[1:], undated, "path, ending")
     fixed = {"svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
     buffer = io.BytesIO()
     with mpl.rc_context(fixed):

@@ -6,6 +6,7 @@ Columns of estimates, lines about data and sampling, verdicts in words.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +256,7 @@ def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
-    notes, composed = [], dict[str, int]()
+    notes, composed = [], Counter[str]()
     nouns = {"protected": "protected word", "attributes": "attribute"}
     for side, name, group in coverage_groups(coverage):
         missing, listed = group["missing"], group["listed"]
@@ -266,10 +267,9 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
             notes.append(f"{of} left out: not in {other}: {listing(words)}.")
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
-        if group.get("composed"):
-            kind = "control" if name in CONTROLS else nouns[side]
-            composed[kind] = composed.get(kind, 0) + len(group["composed"])
+        if own := group.get("composed"):
+            composed["control" if name in CONTROLS else nouns[side]] += len(own)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
-        notes.append(f"{number_of(sum(composed.values()), 'word')} built from subwords ({each}).")
+        notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")
     return [*notes, *(sentence(str(note)) for note in (coverage or {}).get("notes", ()))]

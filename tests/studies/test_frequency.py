@@ -23,6 +23,8 @@ from bayesbias.studies.association.frequency import (
     with_frequency,
 )
 
+MEAN = {column_of(side): 0.0 for side in ("protected", "attribute")}  # of both log frequencies
+
 
 def counts_of(table, seed=1, without=()):
     rng = np.random.default_rng(seed)
@@ -93,9 +95,7 @@ def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
     assert len(quickly) == 1
     own = fit.contrasts(estimand="population").set_index(["level", "name", "contrast"])
     adjusted = made_up_fit(*quickly[0])
-    held = contrasts_at(adjusted, {column_of("protected"): 0, column_of("attribute"): 0}).set_index(
-        ["level", "name", "contrast"]
-    )
+    held = contrasts_at(adjusted, MEAN).set_index(["level", "name", "contrast"])
     assert set(found.contrasts["level"]) == {"overall", "class", "attribute_set"}
     for row in found.contrasts.itertuples():
         key = (row.level, row.name, row.contrast)
@@ -153,7 +153,7 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
         "connection",
         "distance",
     ]
-    table = pd.DataFrame(rows, columns=[*names, *map(column_of, ("protected", "attribute"))])
+    table = pd.DataFrame(rows, columns=[*names, *MEAN])
     table["attribute_kind"] = np.where(
         table["attribute_class"] == "neutral", "neutral", "stereotype"
     )
@@ -162,10 +162,7 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
     }  # fmt: skip
     joint = [both[pair] for pair in zip(table["protected_class"], table["attribute"], strict=True)]
     table["distance"] += joint + rng.normal(0, 0.1, len(table))
-    for word, column in (
-        ("protected_word", column_of("protected")),
-        ("attribute", column_of("attribute")),
-    ):
+    for word, column in zip(("protected_word", "attribute"), MEAN, strict=True):
         own = table.drop_duplicates(word)[column]
         table[column] = (table[column] - own.mean()) / own.std(ddof=1)
     table.attrs["simulated"] = "of frequency alone"
@@ -188,11 +185,7 @@ def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
             .contrasts(estimand="population", level="overall")
             .iloc[0]
         )
-        two = contrasts_at(
-            bb.fit(table, adjusted, **settings),
-            {column_of(side): 0.0 for side in ("protected", "attribute")},
-            level="overall",
-        ).iloc[0]
+        two = contrasts_at(bb.fit(table, adjusted, **settings), MEAN, level="overall").iloc[0]
         for name, row in (("without", one), ("with", two)):
             assert row["contrast"] == "associated - different"
             held[name].append(row["hpdi_low"] < 0 < row["hpdi_high"])
