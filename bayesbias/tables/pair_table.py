@@ -270,9 +270,12 @@ def thin_classes(
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
             few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
         if few:
-            what = f"{'set' if name in sets else 'class'} {name}"
-            thin.append(f"the {what} has {join_words(few)}")
-    notes = [f"{some(thin)}: too few to tell well how much they vary"] if thin else []
+            thin.append((join_words(few), f"the {'set' if name in sets else 'class'} {name}"))
+    said = [
+        f"{join_words(names)} have {few} each" if names[1:] else f"{names[0]} has {few}"
+        for few, names in checks.grouped(thin).items()
+    ]
+    notes = [f"{some(said)}: too few to tell well how much they vary"] if said else []
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control["found"] == 1 < control["listed"]:

@@ -27,6 +27,15 @@ def table_without(*gone: str):
     )
 
 
+def test_classes_of_few_words_are_named_in_one_note():
+    gone = [f"{name}{i}" for name in "ab" for i in (2, 3)]
+    said = [note for note in table_without(*gone, "c3").coverage.notes if "too few" in note]
+    what = (
+        "the class a and the class b have 2 protected words each, the class c has 3 protected words"
+    )
+    assert said == [f"{what}: too few to tell well how much they vary"]
+
+
 def test_control_words_that_are_not_there_take_their_contrasts_with_them():
     table = table_without(*CONTROLS["human"])
     assert set(table.frame["connection"]) == {"associated", "different", "neutral"}
