@@ -216,9 +216,7 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     from scipy import stats
 
     words = rows_of(fit, view, "word", "listed_words")
-    outside = int(
-        ((words["mean"] < words["hpdi_low"]) | (words["mean"] > words["hpdi_high"])).sum()
-    )
+    outside = int((~words["mean"].between(words["hpdi_low"], words["hpdi_high"])).sum())
     if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
         return []
     return [
