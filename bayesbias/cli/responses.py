@@ -97,6 +97,7 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
         except FitError as error:  # the tests need no model
             extra["problem"] = f"no model was fitted: {error}"
             click.echo(f"bayesbias: {extra['problem']}", err=True)
+            given["require"] = None  # exit code 1 in any case
     shared.show(result, given, extra=extra)
     ctx.exit(len(extra))
 

@@ -319,6 +319,13 @@ def test_a_shell_completes_commands():
     assert done.stdout.split() == ["plain,fit"]
 
 
+def test_limits_without_a_fit_of_sentiment_end_with_code_1(tmp_path):
+    flat = bb.load_predictions("m1").frame.assign(probability=0.5)
+    flat.to_csv(tmp_path / "flat.csv", index=False)
+    options = ["--bayes", "--seed", "1", "--require", "F - M<1"]
+    run("sentiment", "--predictions", str(tmp_path / "flat.csv"), *options, code=1)
+
+
 def test_codes_of_responses_that_have_no_fit(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("race,name,score\n" + "black,a,0.2\nwhite,b,0.2\n" * 4)
