@@ -175,16 +175,14 @@ def _pairs_of(design: Design, single: str) -> tuple[tuple[str, str, np.ndarray],
     An effect is in one pair at most.
     """
     spec, found = design.spec, []
-    for shared, within in itertools.permutations([name for name in spec.mu if name != single], 2):
-        dims = [set(spec.parameters[name].dims) for name in (shared, within)]
-        one_sd = all(
-            spec.is_random(name) and design.size(str(spec.parameters[name].args["sigma"])) == 1
-            for name in (shared, within)
-        )
+    random = {name: spec.parameters[name] for name in spec.mu if spec.is_random(name)}
+    of_one_sd = [name for name, own in random.items() if design.size(str(own.args["sigma"])) == 1]
+    for shared, within in itertools.permutations(of_one_sd, 2):
+        nested = {*random[shared].dims} < {*random[within].dims} and single not in (shared, within)
         both = np.unique(np.stack([design.index[shared], design.index[within]]), axis=1)
         groups = design.size(within) // design.size(shared)
         full = both.shape[1] == design.size(within) == groups * design.size(shared)
-        if one_sd and dims[0] < dims[1] and groups > 1 and full:
+        if nested and groups > 1 and full:
             found.append((groups, shared, within, both[1].reshape(-1, groups)))
     out: list[tuple[str, str, np.ndarray]] = []
     taken: set[str] = set()
@@ -309,10 +307,8 @@ def _sampled(
         size, groups = children.shape
         parts = kept[..., start : start + size * groups].reshape(*kept.shape[:2], groups, size)
         start += size * groups
-        a, b = (
-            values[str(spec.parameters[name].args["sigma"])][..., 0, None]
-            for name in (shared, within)
-        )
+        sds = (str(spec.parameters[name].args["sigma"]) for name in (shared, within))
+        a, b = (values[sd][..., 0, None] for sd in sds)
         part = a**2 / (a**2 + b**2 / groups)  # of a mean over groups that is what they share
         noise = np.sqrt(part * b**2 / groups) * rng.standard_normal(parts[..., 0, :].shape)
         values[shared] = part * parts[..., 0, :] + noise

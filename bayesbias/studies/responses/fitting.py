@@ -460,6 +460,8 @@ def fit_responses(
             "the column of the groups, and those of the items and prompts if they have other names "
             f"than item and template: --columns group=NAME,item=NAME,template=NAME.{_unused(table)}"
         )
+        if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
+            why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."
     elif kind == "choice":
         pass
     elif table.frame[list(_NOUNS)].eq("").all(axis=None):
