@@ -94,7 +94,8 @@ def check_file(path: Path, kind: str = "a file") -> None:
         return
     found, hint = "a device or a pipe", None
     if os.path.isdir(path):
-        found = "a folder"
+        inside = next((each.suffix for each in sorted(path.glob("*.*"))), "")
+        found, hint = "a folder", f"Name the files in it, such as {path}/*{inside}"
     elif not os.path.exists(path):
         found, folder = "nothing at this path", path.parent
         near = nearest(path.name, [each.name for each in folder.glob("*")])

@@ -32,7 +32,7 @@ _LEVELS = {
 
 @styled
 def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
-    """Show the mean of each group by item, for these words and prompts.
+    """Show the mean of each group by item, for new words and prompts.
 
     Of paired answers the differences of each two groups are shown.
 
@@ -65,14 +65,14 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     >>> len(ax.get_yticklabels())
     8
     """
-    frame = result.items(prob)
-    model = frame["model"].iloc[0]
-    frame = frame[frame["model"] == model].rename(columns={"name": "key"})
-    paired = result.kind == "paired"
-    names = [name for name in frame["group"].unique() if not name.endswith(" - others")]
+    answers, paired = result.responses, result.kind == "paired"
+    models = answers.models[: max(1, len(forests.LOOKS) // len(answers.groups))]
+    frame = result.items(prob).rename(columns={"name": "key"})
+    frame = frame[frame["model"].isin(models) & ~frame["group"].str.endswith(" - others")]
+    if len(models) > 1:
+        frame = frame.assign(group=frame["group"] + ", " + frame["model"])
+    names = frame["group"].unique()
     own, cut = _ends(frame[frame["group"] == names[0]].sort_values("mean"))
-    observed = frame["mcse_mean"].eq(0).all()  # of numbers, for these words and prompts
-    mark = forests.mean_and_interval(prob, "listed_words" if observed else "population")
     order = own["key"].tolist()
     series = []
     shifts = forests.lanes(len(names), min(0.3, 0.8 / len(names)))
@@ -87,8 +87,9 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
         forests.ungrouped(order),
         series,
         zero=0.0 if paired else None,
-        title=f"{'Differences' if paired else 'Each group'} by {result.breakdown}",
-        note=f"{mark}{f'; {model}' if model else ''}{cut}",
+        title=result.items_title,
+        note="; ".join(filter(None, [forests.mean_and_interval(prob), *models * (len(models) < 2)]))
+        + cut,
         xlabel=f"difference in {result.scale}" if paired else result.scale,
         data=frame,
     )

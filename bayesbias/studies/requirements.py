@@ -287,9 +287,14 @@ def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, boo
         if result.fit is None:
             return pd.DataFrame({"contrast": []}), coverage, None
         rows = result.contrasts(prob=prob)
-        shown = rows["name"].where(rows["level"] != "overall", "")
-        rows = rows.assign(shown=(rows["model"] + " " + shown).str.strip())
-        return rows[rows["scale"] != "log_odds"], coverage, converged
+        whole, of = rows["level"] == "overall", rows["model"]
+        rows["shown"] = (of + " " + rows["name"].mask(whole, "")).str.strip()
+        # A limit is on each model; differences between models are asked for by name.
+        one = of.isin(["", *result.responses.models])
+        rows = rows.assign(
+            name=rows["name"].mask(whole, of), level=rows["level"].where(one, "models")
+        )
+        return rows[(rows["scale"] != "log_odds") & (one | whole)], coverage, converged
     if hasattr(result, "contrasts"):
         rows = result.contrasts(prob=prob)
         rows["shown"] = rows["name"].where(rows["level"] != "overall", "")

@@ -771,7 +771,12 @@ def test_by_item_estimands_that_hold_the_same_are_one():
     assert set(rows.query("level == 'overall'")["estimand"]) >= {"population", "listed_words"}
     items = found.items()
     np.testing.assert_allclose(items["mean"], rows.query("level == 'item'")["mean"])
+    assert found.items_title == "Differences by item, for new words"
     words = quick(crossed())
+    assert words.items_title == "Each group by item, for new words and prompts"
+    item = words.items().set_index(["group", "name"]).loc[("a", "i0")]
+    assert item["hpdi_low"] < item["mean"] < item["hpdi_high"]
+    assert item["mcse_mean"] > 0
     assert set(words.contrasts(level="item")["estimand"]) == set(words.estimands)
 
 
@@ -782,6 +787,16 @@ def test_limits_of_responses():
     limits = "converged, coverage>0.9, coverage>0.9999, a - b>-5, a - b (listed_words)>5"
     checks = bb.studies.check_requirements(found, limits)
     assert [check.met for check in checks] == [True, True, False, True, False]
+
+
+def test_limits_are_on_each_model_and_on_their_difference_by_name():
+    found = quick(crossed(models=("m", "n"), difference=1.0, words=6, spread=0.1, seed=4))
+    limits = "a - b>-1.7, a - b (m)>-1.7, a - b (m - n)<0.5, a - b (i0)<0"
+    each, first, between, item = bb.studies.check_requirements(found, limits)
+    assert (each.met, each.protected_class) == (False, "n")
+    assert (first.met, first.protected_class) == (True, "m")
+    assert (between.met, between.protected_class) == (False, "m - n")
+    assert item.met
 
 
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):

@@ -87,11 +87,7 @@ class ResponsesResult(sections.Result):
     @property
     def estimands(self) -> dict[str, str]:
         """The estimands that apply to this table, and what each holds for."""
-        table = self._fitted().table
-        kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
-        if "group" in table and table.groupby("group")["word"].nunique().max() < 2:
-            kinds = [kind for kind in kinds if kind != "words"]  # one tells nothing about others
-        if not kinds:
+        if not (kinds := self._kinds()):
             return {"population": "answers like these"}
         out = {"population": f"new {join_words(kinds)}"}
         for name, new in (("new_words", "words"), ("new_prompts", "prompts")):
@@ -112,6 +108,13 @@ class ResponsesResult(sections.Result):
     def breakdown(self) -> str:
         """What `items` has rows for: items, or templates where there is one item."""
         return "item" if self._fitted().table["item"].nunique() > 1 else "template"
+
+    @property
+    def items_title(self) -> str:
+        """What `items` shows, and what it holds for."""
+        new = join_words([kind for kind in self._kinds() if kind != _NOUNS[self.breakdown]])
+        what = "Differences" if self.kind == "paired" else "Each group"
+        return f"{what} by {self.breakdown}{new and f', for new {new}'}"
 
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -232,17 +235,15 @@ class ResponsesResult(sections.Result):
         -------
         DataFrame
             ``name, group, model``, and the columns of `bayesbias.inference.estimates`; probabilities of
-            0/1 answers, for these words and prompts.
+            0/1 answers, for new words and prompts.
         """
         fit, level = self._fitted(), self.breakdown
-        same = self._held(level, "listed_words") == self._held(level, "population")
-        estimand = "population" if same else "listed_words"
         if self.kind == "choice":
-            keys, draws, _ = self._probabilities(estimand, level)
+            keys, draws, _ = self._probabilities("population", level)
             _, names, own = zip(*keys, strict=True)
             frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
         else:
-            frame = fit.means(level, prob, estimand).rename(columns={fit.spec.results.group: "arm"})
+            frame = fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
 
@@ -250,6 +251,14 @@ class ResponsesResult(sections.Result):
         if self.fit is None:
             raise FitError(f"there is no fit: {' '.join(self.notes)}")
         return self.fit
+
+    def _kinds(self) -> list[str]:
+        """Return what can be new."""
+        table = self._fitted().table
+        kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
+        if "group" in table and table.groupby("group")["word"].nunique().max() < 2:
+            kinds = [kind for kind in kinds if kind != "words"]  # one tells nothing about others
+        return kinds
 
     def _held(self, level: str, estimand: str) -> list[str]:
         """Return the means and effects that an estimand keeps; the others are averaged away."""

@@ -46,7 +46,8 @@ GLOSSARY = (
     ("scale", "0/1 answers are compared as probabilities and as log odds."),
     (
         "independent answers",
-        "How many independent answers have the same information about the difference.",
+        "How many independent answers have the same information about the difference. What groups "
+        "share, such as items, cancels and counts for neither.",
     ),
 )
 
@@ -121,7 +122,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
             Section(
                 "groups",
-                f"{'Differences' if result.kind == 'paired' else 'Each group'} by {result.breakdown}",
+                result.items_title,
                 partial(result.items, view.prob),
                 ("name", "group", "model", MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),
@@ -232,7 +233,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     alone = result.independent(view.prob).iloc[0]
     rows_of = "differences" if result.kind == "paired" else "answers"
     notes.append(
-        f"{alone['contrast']}: the {alone['answers']:,} {rows_of} carry as much information as "
+        f"{alone['contrast']}: apart from what groups share, the {alone['answers']:,} {rows_of} "
+        "carry as much information as "
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."
     )
