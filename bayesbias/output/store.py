@@ -205,6 +205,8 @@ def check_folder(
             raise InputError(problem, where=str(target), hint=hint)
         return
     found, problem = _manifest(target), ""
+    if found["kind"] == kind == "responses" and "result/result.fit.nc" not in found["files"]:
+        return  # nothing was fitted
     if found["kind"] != kind:
         problem = (
             f"expected a folder for a run of the kind {kind}, got one of the kind {found['kind']}"

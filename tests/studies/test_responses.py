@@ -81,7 +81,7 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.frame["outcome"].tolist() == [1, 0]
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
-        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"], "repeats": 2,
+        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"], "repeats": 2, "apart": [],
     }  # fmt: skip
 
 
@@ -263,13 +263,16 @@ def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
     path = tmp_path / "x.csv"
     alone = notes_of(path, long_table(), group="pronoun")
     assert any("no items in common" in n and "Other columns: job." in n for n in alone)
-    merged = notes_of(path, group="pronoun", item="job")
-    assert any(
-        "60 rows of the same group and item count as repeats" in n
-        and "template=NAME" in n
-        and "Other columns: sentence." in n
-        for n in merged
-    )
+    table = bb.studies.load_responses(path, columns={"group": "pronoun", "item": "job"})
+    (merged,) = [note for note in bb.interpret(quick(table)).notes if "60 rows count" in note]
+    assert "If sentence tell" in merged
+    assert "template=NAME" in merged
+    frame = crossed().rename(columns={"word": "who", "template": "frame of the sentence"})
+    frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(path, columns={"group": "group", "item": "item"})
+    assert table.coverage["apart"] == ["who", "frame of the sentence"]
+    assert "If who and frame" in " ".join(bb.interpret(quick(table)).warnings)
+    long_table().to_csv(path, index=False)
     told = notes_of(path, group="pronoun", item="job", template="sentence")
     assert not any("repeats" in n for n in told)
     missing = notes_of(path, long_table().drop(columns="sentence"), group="pronoun")
@@ -402,6 +405,8 @@ def test_samples_of_lm_eval_are_compared_on_the_same_items(tmp_path):
     table = bb.studies.load_responses(files, columns={"group": "gender", "item": "occupation"})
     assert table.models == ["org__one", "org__two"]
     assert table.frame["template"].unique().tolist() == ["winogender"]
+    usual = bb.studies.load_responses(files)
+    assert usual.groups == table.groups
     assert table.is_choice
     assert table.frame["item"].nunique() == 6
 

@@ -112,9 +112,9 @@ class ResponsesResult(sections.Result):
     @property
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
-        new = join_words([kind for kind in self._kinds() if kind != _NOUNS[self.breakdown]])
+        new = [kind for kind in self._kinds() if kind != _NOUNS[self.breakdown]]
         what = "Differences" if self.kind == "paired" else "Each group"
-        return f"{what} by {self.breakdown}{new and f', for new {new}'}"
+        return f"{what} by {self.breakdown}" + (f", for new {join_words(new)}" if new else "")
 
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -467,7 +467,8 @@ def fit_responses(
         why = (
             f"There is one group{about} and one model, so that there is nothing to compare. Name "
             "the column of the groups, and those of the items and prompts if they have other names "
-            f"than item and template: --columns group=NAME,item=NAME,template=NAME.{_unused(table)}"
+            f"than item and template: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} "
+            "With rated sentences keep the columns group, word, template and item of their file."
         )
         if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
             why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."
@@ -543,11 +544,4 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
     if hints:
         nouns = join_words([_NOUNS[name] for name in apart], "or")
         notes.append(" ".join([f"Groups have no {nouns} in common.", *hints]))
-    missing = [name for name in ("template", "item", "word") if name not in given]
-    if table.unused and missing and (rows := table.coverage["repeats"]):
-        labels = [name for name in tables.LABELS if frame[name].nunique() > 1]
-        notes.append(
-            f"{rows:,} rows of the same {join_words(labels)} count as repeats. If a column tells "
-            f"them apart, name it: --columns {missing[0]}=NAME.{_unused(table)}"
-        )
     return notes

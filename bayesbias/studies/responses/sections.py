@@ -11,6 +11,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.table import ASKED
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -36,12 +37,9 @@ GLOSSARY = (
         "sentence frame (template), and what is asked about (such as an emotion).",
     ),
     (
-        "new words, prompts and items (population)",
-        "The difference to expect with words, prompts and items like the listed ones.",
-    ),
-    (
-        "these words, prompts or items",
-        "The estimand keeps the listed ones fixed: it says nothing about others.",
+        "new or these words, prompts and items",
+        "New: the difference to expect with others like the listed ones (the estimand population). "
+        "These: the listed ones are kept, and nothing is said about others.",
     ),
     ("scale", "0/1 answers are compared as probabilities and as log odds."),
     (
@@ -132,10 +130,15 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     title = "Published scores, which treat their rows as independent"
     where = "terminal page files" if few or result.fit is None else DETAIL
     out.append(Section("published", title, lambda: result.published, SCORES, show_on=where))
-    shares = result.published[result.published["score"].str.startswith("share")]
-    if not few and len(shares):
-        whole = shares[shares["name"].str.startswith("all")].head(MOST_ROWS)
-        out.append(Section("shares", title, lambda: whole, SCORES, show_on="terminal page"))
+    if not few:
+        names = result.published["name"]
+        own = names.str.startswith("all")
+        whole = result.published[own if own.any() else names.eq(names.iloc[0])].head(MOST_ROWS)
+        note = "A t over items allows for new items, over pairs for nothing new. --detail has all."
+        note = note if "paired t over items" in set(whole["score"]) else "--detail has all."
+        out.append(
+            Section("whole", title, lambda: whole, SCORES, note=note, show_on="terminal page")
+        )
     if result.fit is None:
         return out
     return [
@@ -181,8 +184,6 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.insert(1, f"--detail says this of the {len(of_data) - 1} others, and compares each.")
     if table.published == "answers":
         notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
-    if result.fit is not None and len(result.published) > MOST_ROWS:
-        notes.append(f"--detail shows the {len(result.published)} published scores.")
     counts = ", ".join(
         number_of(n, "refusal") if why == "refusals" else f"{n:,} {why}"
         for why, n in table.coverage["dropped"].items()
@@ -193,6 +194,13 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         such = f", such as {join_words(texts)}" if texts else ""
         notes.append(f"Answers left out: {counts}{such}.")
     warnings = _lost(table.coverage["groups"])
+    apart = table.coverage["apart"]
+    missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
+    if missing and table.unused and (rows := table.coverage["repeats"]):
+        (warnings if apart else notes).append(
+            f"{rows:,} rows count as repeats. If {some(apart or table.unused)} tell them apart, "
+            f"intervals are too narrow. Name the columns: --columns {','.join(missing)}."
+        )
     if result.fit is None:
         why = result.notes[-1]
         notes.remove(why)
@@ -231,9 +239,10 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"a change of the prompt. Report the row for {new}."
         )
     alone = result.independent(view.prob).iloc[0]
-    rows_of = "differences" if result.kind == "paired" else "answers"
+    paired = result.kind == "paired"
+    rows_of, but = ("differences", "") if paired else ("answers", "apart from what groups share, ")
     notes.append(
-        f"{alone['contrast']}: apart from what groups share, the {alone['answers']:,} {rows_of} "
+        f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} "
         "carry as much information as "
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."

@@ -59,6 +59,7 @@ class Responses:
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
         ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
         ``repeats``: rows that have the labels of another, where no column numbers repeats.
+        ``apart``: columns that are not used and whose labels tell such rows apart.
     outcome : str
         What the outcome is called in sentences.
     published : {"", "answers", "share"}
@@ -234,8 +235,13 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
     alike = groups[groups.str.casefold().duplicated(keep=False)]
     if len(alike):
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
-    repeats = 0
+    repeats, apart = 0, []
+    unused = [name for name in raw.columns if name not in named.values()]
     if "repeat" not in named:
+        others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
+        others = others.loc[:, others.nunique() <= len(out) / 2]
+        several = others.groupby([out[ours] for ours in LABELS], sort=False).nunique() > 1
+        apart = [str(name) for name in others if several[name].any()]
         repeats = int(out.duplicated(list(LABELS), keep=False).sum())
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
     coverage = {
@@ -245,11 +251,11 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
         "groups": by_group.drop(index="", errors="ignore").to_dict("index"),
         "examples": examples,
         "repeats": repeats,
+        "apart": apart,
     }
-    unused = tuple(str(name) for name in raw.columns if name not in named.values())
     if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
-    return Responses(out[list(COLUMNS)], coverage, outcome, unused=unused)
+    return Responses(out[list(COLUMNS)], coverage, outcome, unused=tuple(map(str, unused)))
 
 
 def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:

@@ -104,7 +104,7 @@ def load_responses(
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    known = frame.columns if layout == "table" else [*COLUMNS, *tables.USUAL["outcome"]]
+    known = frame.columns if layout in OPEN else [*COLUMNS, *tables.USUAL["outcome"]]
     named = tables.named_columns([name for name in known if name in frame], asked, fields)
     notes = []
     text = next((name for name in TEXTS if name in frame.columns), None)
