@@ -265,13 +265,15 @@ def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
     assert any("no items in common" in n and "Other columns: job." in n for n in alone)
     table = bb.studies.load_responses(path, columns={"group": "pronoun", "item": "job"})
     (merged,) = [note for note in bb.interpret(quick(table)).notes if "60 rows count" in note]
-    assert "If sentence tell" in merged
+    assert "If a column (sentence) tells" in merged
     assert "template=NAME" in merged
     frame = crossed().rename(columns={"word": "who", "template": "frame of the sentence"})
     frame.to_csv(path, index=False)
     table = bb.studies.load_responses(path, columns={"group": "group", "item": "item"})
     assert table.coverage["apart"] == ["who", "frame of the sentence"]
-    assert "If who and frame" in " ".join(bb.interpret(quick(table)).warnings)
+    assert "If a column (who, frame of the sentence)" in " ".join(
+        bb.interpret(quick(table)).warnings
+    )
     long_table().to_csv(path, index=False)
     told = notes_of(path, group="pronoun", item="job", template="sentence")
     assert not any("repeats" in n for n in told)

@@ -198,8 +198,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
     if missing and table.unused and (rows := table.coverage["repeats"]):
         (warnings if apart else notes).append(
-            f"{rows:,} rows count as repeats. If {some(apart or table.unused)} tell them apart, "
-            f"intervals are too narrow. Name the columns: --columns {','.join(missing)}."
+            f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
+            f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}."
         )
     if result.fit is None:
         why = result.notes[-1]
