@@ -282,6 +282,18 @@ def test_a_direction_is_said_where_intervals_decide_it(first, last, change, said
     assert direction(SimpleNamespace(**row)) == said
 
 
+def test_a_class_whose_words_moved_with_all_others_is_a_warning():
+    """One attribute set comes closer to both classes, so that no class moved against the other."""
+    first = table()
+    second = changed(first, NONE, 1)
+    one = second["attribute_class"] == second["attribute_class"].iloc[0]
+    second.loc[one & second["connection"].isin(["associated", "different"]), "distance"] -= 0.2
+    found = bb.compare({"a": first, "b": second}, kind="corpora", **SETTINGS)
+    said = [text for text in bb.interpret(found).warnings if "moved just as much" in text]
+    assert len(said) == 2
+    assert "attributes of" in said[0]
+
+
 def test_a_failed_predictive_check_is_a_warning():
     first = table(attributes=20)
     odd = changed(first, NONE, 1)

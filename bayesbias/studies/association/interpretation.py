@@ -87,7 +87,7 @@ def _headline(fit: BiasFit, view: View) -> str:
     row: Any = next(rows_of(fit, view, "overall").itertuples())
     verdict, (first, _, second) = common.in_words(row), row.contrast.partition(" - ")
     if own_names(fit) and row.contrast == OF_INTEREST:
-        first = " and ".join(f"{name} with {its}" for name, its in _owned(fit).items())
+        first = " and ".join(f"{name} with {its}" for name, its in owned_sets(fit).items())
         second = "the opposite pairs"
     first, second = (NAMES.get(name, name) for name in (first, second))
     where, comma, size = verdict.partition(", ")
@@ -98,7 +98,7 @@ def _headline(fit: BiasFit, view: View) -> str:
     else:
         said = f"{verdict[0].upper()}{verdict[1:]}."
     near, far = sides(rows_of(fit, view, "class"))
-    owned = _owned(fit) if row.contrast == OF_INTEREST else {}
+    owned = owned_sets(fit) if row.contrast == OF_INTEREST else {}
     if near and far and len(owned) == 2:
         a, b = ("", "") if own_names(fit) else ("the attributes of ", "those of ")
         said += (
@@ -114,7 +114,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = data_warnings(fit)
     rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
-    sets = {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
+    sets = {name: rows[listed] for name, listed in owned_sets(fit).items() if listed in rows}
     near, far = sides(rows_of(fit, view, "class"))
     names = own_names(fit)
     out += [
@@ -226,7 +226,7 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     ]
 
 
-def _owned(fit: BiasFit) -> dict[str, str]:
+def owned_sets(fit: BiasFit) -> dict[str, str]:
     """Return the attribute set of each class that has one set of its own."""
     if not {"protected_class", "attribute_class", "connection"} <= set(fit.table.columns):
         return {}
@@ -243,7 +243,7 @@ def own_names(fit: BiasFit) -> Names:
 
     Only for two classes with a set each, whose names are others than those of the classes.
     """
-    owned = _owned(fit)
+    owned = owned_sets(fit)
     if len(owned) != 2 or len({*owned, *owned.values()}) != 4:
         return {}
     (one, its), (two, other) = owned.items()

@@ -1,5 +1,6 @@
 """What is shown and said of vectors of several corpora."""
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -218,6 +219,22 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         f"More than half of the words of {name} are not in all corpora. Add words that are."
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
+    frame, _ = reported(result, view)
+    frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
+    rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
+    fit = next(iter(result.corpora.values()))
+    names = interpretation.own_names(fit)
+    for change, (name, listed) in itertools.product(
+        result.changes, interpretation.owned_sets(fit).items()
+    ):
+        own, its = (
+            rows.get((change, *key)) for key in (("class", name), ("attribute_set", listed))
+        )
+        if own and its and own.hpdi_low * own.hpdi_high > 0 >= its.hpdi_low * its.hpdi_high:
+            out.append(
+                f"{interpretation.label_of(names, own)}: words of other classes may have moved just "
+                f'as much. Report the row "{interpretation.label_of(names, its)}" too.'
+            )
     if result.has_slope:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]
