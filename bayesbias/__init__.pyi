@@ -65,8 +65,8 @@ from .plots.checks import plot_ppc as plot_ppc, plot_priors as plot_priors
 from .plots.forest import plot_connections as plot_connections, plot_contrasts as plot_contrasts
 from .plots.words import plot_words as plot_words
 from .inference.view import View as View
-from .output.registry import interpret as interpret
 from .output.page import write_report as write_report
+from .output.paper import interpret as interpret
 from .output.paper import methods_paragraph as methods_paragraph
 from .output.store import load_run as load_run, save_run as save_run
 from .core.errors import (

@@ -1,20 +1,22 @@
-"""Results as text for a paper: a paragraph on the methods, and tables in LaTeX."""
+"""Results as text for a paper: in sentences, a paragraph on the methods, and tables in LaTeX."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words, number_of, some
 from bayesbias.core.formatting import as_percent
-from bayesbias.core.sections import Column, printed
+from bayesbias.core.sections import Column, Interpretation, printed
+from bayesbias.inference import estimands
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.output import registry, store
-from bayesbias.studies.common import coverage_groups
+from bayesbias.studies.common import coverage_groups, kinds_of
 from bayesbias.wordlists.wordlist import CONTROLS
 
 PAPER = (
@@ -48,6 +50,49 @@ SPECIAL = str.maketrans(
 )
 
 
+def interpret(
+    result: Any,
+    prob: float | None = None,
+    rope: float | None = None,
+    standard_rope: float | None = None,
+) -> Interpretation:
+    """Say in sentences what a result shows, with warnings and notes.
+
+    Parameters
+    ----------
+    result : BiasFit, another result, Run, or path
+        What `fit`, `compare`, `seat` or another study returned, or the folder of a run.
+    prob : float in (0, 1), optional
+        Probability of the intervals. By default that of the run, or else 0.89.
+    rope : float, optional
+        Half-width of the region of practical equivalence, in units of the outcome. By default that
+        of the run, or else 0.02.
+    standard_rope : float, optional
+        The same in standard deviations. By default that of the run, or else 0.1.
+
+    Returns
+    -------
+    Interpretation
+        With ``headline``, ``warnings``, ``notes`` and ``details``; print it to read all.
+
+    Raises
+    ------
+    InputError
+        If `result` is no result of this package, or the folder has none.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
+    >>> bb.interpret(fit).subject
+    'religion in minilm-static'
+    """
+    run, asked = store.as_run(result), {"prob": prob, "rope": rope, "standard_rope": standard_rope}
+    view = replace(run.view, **{key: value for key, value in asked.items() if value is not None})
+    return registry.interpretation(run.result, view)
+
+
 def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     """Describe how a result was made, as a paragraph to adapt for a paper.
 
@@ -76,7 +121,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> text = bb.methods_paragraph(fit)
     >>> text[:100]
-    'We modeled the cosine distance of 165 pairs (15 protected words, 11 attributes) of "religion" in min'
+    'We modeled the cosine distance of 165 pairs (15 protected words, 11 stereotypes) of "religion" in mi'
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
@@ -107,17 +152,21 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         if result.study == "responses":
             of = result.subject.removeprefix("responses ")
         said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
-        said += _missing(about.get("coverage"))
+        said += _missing(about.get("coverage"), first.table)
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
         said += f" {_sampling(fits, about)}. We report posterior means and {as_percent(view.prob)} "
-        said += "highest posterior density intervals"
+        said += f"highest posterior density intervals{_scope(first.spec) if fits else ''}"
         if result.study not in ("wefat", "sentiment", "sentences"):
-            rope = getattr(result, "rope", view.rope)  # responses have their own
-            said += (
-                f", and the probability of lying in a region of practical equivalence of ±{rope:g}"
-            )
+            rope = f"±{getattr(result, 'rope', view.rope):g}"  # responses have their own
+            if result.study == "corpora":
+                frame, unit = registry.study_of(result).reported(result, view)
+                rope = f"±{frame['rope'].iloc[0]:.2g}{unit}{' per step' * result.has_slope}"
+                if unit:
+                    neutral = "neutral " if "neutral" in set(first.table["connection"]) else ""
+                    rope += f" (the SD of {neutral}pairs in each corpus)"
+            said += f", and the probability of lying in a region of practical equivalence of {rope}"
         said += "."
     said += getattr(result, "pooling", "")  # of replicates
     versions = about["versions"]
@@ -147,6 +196,8 @@ def _rows(fit: BiasFit, result: Any) -> str:
         outcome, noun = OUTCOMES.get(spec.outcome, (spec.outcome.replace("_", " "), "rows"))
         what = f"the {outcome} of {n} {noun}"
     sizes = {c: table[c].nunique() for c in spec.units if c in table and c != "series"}
+    if "attribute" in sizes and (kinds := kinds_of(table)):
+        sizes = {c: k for c, k in sizes.items() if c != "attribute"} | kinds
     counts = [number_of(k, c.replace("_", " ")) for c, k in sizes.items() if 1 < k < len(table)]
     return f"{what} ({', '.join(counts)})" if counts else what
 
@@ -225,16 +276,38 @@ def _of_tests(result: Any) -> str:
     )
 
 
-def _missing(coverage: Mapping[str, Any] | None) -> str:
+def _missing(coverage: Mapping[str, Any] | None, table: pd.DataFrame) -> str:
     """Say how many of the listed words were not in the vectors."""
-    missing, listed = Counter[str](), Counter[str]()
+    missing, listed = dict[str, set[str]](), Counter[str](kinds_of(table))
+    own = next(iter(listed), "attribute")
+    if "protected_word" in table:
+        listed["protected word"] = table["protected_word"].nunique()
     for side, name, group in coverage_groups(coverage):
-        noun = "protected words" if side == "protected" else "attributes"
-        noun = "control words" if name in CONTROLS else noun
-        missing[noun] += len(group["missing"])
-        listed[noun] += group["listed"]
-    said = [f"{n:,} of {listed[noun]:,} {noun}" for noun, n in missing.items() if n]
+        noun = "protected word" if side == "protected" else own
+        noun = "control" if name in CONTROLS else noun
+        missing.setdefault(noun, set()).update(group["missing"])
+        listed[noun] += group["found"] * group.get("left_out", False)
+    said = [
+        f"{len(lost):,} of {listed[noun] + len(lost):,} listed {noun}s"
+        for noun, lost in missing.items()
+        if lost
+    ]
     return f"The vectors lack {join_words(said)}, which were left out." if said else ""
+
+
+def _scope(spec: ModelSpec) -> str:
+    """Say which words the estimates of pairs are for."""
+    if not estimands.about_pairs(spec):
+        return ""
+    random = [name for name in spec.location_parameters() if spec.is_random(name)]
+    dims = {column for name in random for column in spec.parameters[name].dims}
+    units = {
+        "protected_word": "words",
+        "attribute": "attributes",
+        "protected_template": "templates",
+    }
+    new = [noun for column, noun in units.items() if column in dims]
+    return f" for new {join_words(new)} of the same kind" if new else " for the listed words"
 
 
 def latex_table(result: Any, table: str | None = None, *, view: View | None = None) -> str:
@@ -254,7 +327,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     Returns
     -------
     str
-        A ``tabular`` with the columns that the terminal prints.
+        A ``tabular`` with the columns that the terminal prints, under its title as a comment.
 
     Raises
     ------
@@ -267,6 +340,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> print(bb.output.latex_table(fit, "summary"))  # doctest: +ELLIPSIS
+    % Mean distance of each connection, new words
     \begin{tabular}{lrrr}
     \toprule
     connection & mean & 89\% HPDI & pairs \\
@@ -276,6 +350,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     \bottomrule
     \end{tabular}
     """
+    title = []
     if isinstance(result, pd.DataFrame):
         if not {"mean", "hpdi_low", "prob"} <= {*result} or result.empty:
             problem = f"expected rows with mean, hpdi_low, hpdi_high and prob, got {some(result)}"
@@ -297,6 +372,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
         frame = sections[name].frame
         if frame is None or frame.empty:
             raise InputError("the result has no rows of this table", where=name)
+        title = [f"% {sections[name].title}"]
         shown = printed(frame, sections[name].columns, view.prob)
     columns = [
         [head.translate(SPECIAL), *map(_number if column.is_number else _text, cells)]
@@ -305,7 +381,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
     sides = "".join("r" if column.is_number else "l" for column, _, _ in shown)
     lines = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{sides}}}", *lines, r"\end{tabular}"])
+    return "\n".join([*title, rf"\begin{{tabular}}{{{sides}}}", *lines, r"\end{tabular}"])
 
 
 def _text(cell: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesbias.core import InputError
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.inference.view import View
 from bayesbias.studies.common import misfit_warnings
 
 # The attribute `study` of a result's class names one of these modules. Each has ``QUESTION``, which
@@ -40,46 +40,9 @@ def study_of(result: Any) -> Any:
         raise InputError(
             "expected a result, such as a fit or a comparison",
             found=type(result).__name__,
-            hint="give what fit, compare or seat returns; of a saved run its .result",
+            hint="give what fit, compare or seat returns, or the folder of a run",
         )
     return importlib.import_module(STUDIES[name])
-
-
-def interpret(
-    result: Any, prob: float = PROB, rope: float = ROPE, standard_rope: float = STANDARD_ROPE
-) -> Interpretation:
-    """Say in sentences what a result shows, with warnings and notes.
-
-    Parameters
-    ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
-        What `fit`, `compare`, `seat`, `sentiment_analysis`, `wefat` or `run_sweep` returned.
-    prob : float in (0, 1)
-        Probability of the intervals.
-    rope : float
-        Half-width of the region of practical equivalence, in units of the outcome.
-    standard_rope : float
-        The same in standard deviations.
-
-    Returns
-    -------
-    Interpretation
-        With ``headline``, ``warnings``, ``notes`` and ``details``; print it to read all.
-
-    Raises
-    ------
-    InputError
-        If `result` is none of the results of this package.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
-    >>> bb.interpret(fit).subject
-    'religion in minilm-static'
-    """
-    return interpretation(result, View(prob, rope, standard_rope))
 
 
 def interpretation(result: Any, view: View) -> Interpretation:

@@ -17,7 +17,7 @@ from bayesbias.core import number_of, some
 from bayesbias.core.sections import Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -53,6 +53,16 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
         known = pd.DataFrame({**own[KEYS], **beside(own, when)})
         frame = frame.merge(known, how="left", on=KEYS)
     return frame
+
+
+def kinds_of(table: pd.DataFrame) -> dict[str, int]:
+    """Count stereotypes (or attributes of no class) and controls; nothing of other tables."""
+    if not {"protected_word", "attribute", "connection"} <= set(table.columns):
+        return {}
+    kinds = table.drop_duplicates("attribute")["connection"].astype(str)
+    controls = int(kinds.isin(CONTROLS).sum())
+    own = "attribute" if SHARED in set(kinds) else "stereotype"
+    return {own: len(kinds) - controls} | ({"control": controls} if controls else {})
 
 
 def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -169,8 +179,9 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if not fit.diagnostics()["ok"]:
             continue
         shares = fit.cached("misfit", functools.partial(misfit, fit)).items()
+        rows = "{} pairs" if fit.spec.results.group == "connection" else "rows of {}"
         each = [
-            f"{share:.0%} of the rows of {' by '.join(filter(None, of.split(' | ')))}"
+            f"{share:.0%} of the {rows.format(' by '.join(filter(None, of.split(' | '))))}"
             for of, share in shares
             if share > MISFIT
         ]

@@ -226,7 +226,13 @@ def _sets_of_rows(frame: Any, path: Path) -> _Sets:
     for line, row in frame.to_dict("index").items():
         here, name = f"{path}, line {line}", row[group]
         if kind:
-            role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, f"{here}, kind")]
+            if (given := row[kind].casefold()) not in _KINDS:
+                valid = ("protected", "attribute", "set", "human", "neutral")
+                hint = nearest(given, _KINDS)
+                if given.startswith("control"):
+                    hint = "for controls, write human (words about people) or neutral"
+                raise checks.unknown(row[kind], valid, f"{here}, {kind}", hint)
+            role = _KINDS[given]
         elif coded := _CODE.fullmatch(name.casefold()):
             role = "target" if coded[1] else "attribute"
         else:

@@ -390,7 +390,7 @@ def _read(
     where = origin = "mapping"
     has_schema = False
     if "target_sets" in getattr(x, "__dict__", {}):  # a query of WEFE
-        x = vars(x)
+        x = vars(x) | {"name": getattr(x, "query_name", "custom")}
     try:
         if isinstance(x, Mapping):
             data = dict(checks.tree(x))

@@ -1,5 +1,8 @@
 """Text and tables for a paper."""
 
+import itertools
+
+import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -16,7 +19,8 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
     text = bb.methods_paragraph(fit, view=bb.View(prob=0.95, rope=0.03))
     for part in (
         f"cosine distance of {len(fit.table):,} pairs",
-        '"gender" in minilm-static', "by attribute-set means", "default (class", "Normal(1, 0.2) for intercept",
+        '"gender" in minilm-static', "14 protected words, 25 stereotypes, 269 controls", "by attribute-set means",
+        "intervals for new words and attributes of the same kind", "default (class", "Normal(1, 0.2) for intercept",
         "Exponential(10)", "seed 7", "95%", "±0.03", f"bayesbias {bb.__version__}", "Dobrzeniecka",
     ):  # fmt: skip
         assert part in text
@@ -25,11 +29,24 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
 def test_methods_count_missing_words():
     from bayesbias.output.paper import _missing
 
-    women, men = {"missing": ["eve"], "listed": 2}, {"missing": [], "listed": 3}
-    neutral = {"missing": ["hut", "den"], "listed": 4}
-    text = _missing({"protected": {"women": women, "men": men}, "attributes": {"neutral": neutral}})
-    assert "1 of 5 protected words and 2 of 4 control words" in text
-    assert _missing({"protected": {"men": men}}) == ""
+    women, men = {"missing": ["eve"], "found": 1}, {"missing": [], "found": 3}
+    home, neutral = {"missing": ["pan"], "found": 2}, {"missing": ["hut", "den"], "found": 2}
+    table = pd.DataFrame(
+        itertools.product(["ann", "bob", "tom", "tim"], ["cook", "wed", "oak", "ash"]),
+        columns=["protected_word", "attribute"],
+    )
+    table["connection"] = (
+        table["attribute"].map({"cook": "associated", "wed": "associated"}).fillna("neutral")
+    )
+    coverage = {
+        "protected": {"women": women, "men": men},
+        "attributes": {"home": home, "work": home, "neutral": neutral},  # a word of two sets
+    }
+    text = _missing(coverage, table)
+    assert "1 of 5 listed protected words, 1 of 3 listed stereotypes and 2 of 4 listed" in text
+    coverage["protected"]["dogs"] = {"missing": [], "found": 2, "left_out": True}
+    assert "1 of 7 listed protected words" in _missing(coverage, table)
+    assert _missing({"protected": {"men": men}}, table) == ""
 
 
 def test_the_model_of_changes_names_no_cause():
@@ -42,6 +59,27 @@ def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
     assert "±0.03" in text
     assert bb.methods_paragraph(tmp_path / "run") == text
     assert bb.methods_paragraph(str(tmp_path / "run"), view=bb.View(rope=0.04)) != text
+
+
+def test_a_run_is_interpreted_as_it_was_shown(fit, tmp_path):
+    bb.save_run(fit, tmp_path / "run", view=bb.View(rope=0.03), figures=())
+    said = bb.interpret(tmp_path / "run")
+    assert said.headline == bb.interpret(fit, rope=0.03).headline
+    assert "0.03" in said.headline
+    assert "0.04" in bb.interpret(str(tmp_path / "run"), rope=0.04).headline
+    with pytest.raises(bb.InputError, match="folder with run"):
+        bb.interpret(str(tmp_path))
+
+
+def test_the_estimand_is_that_of_the_model():
+    from bayesbias.output.paper import _scope
+
+    said = {name: _scope(bb.load_model(name)) for name in ("hierarchical", "additive", "wefat")}
+    assert said == {
+        "hierarchical": " for new words of the same kind",
+        "additive": " for the listed words",
+        "wefat": "",
+    }
 
 
 def test_methods_of_a_comparison_name_the_models_of_levels_and_of_changes():
@@ -65,7 +103,8 @@ def test_methods_need_a_fit():
 def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     lines = bb.output.latex_table(fit, "contrasts").splitlines()
     frame = fit.contrasts()
-    assert len(lines) == len(frame) + 6
+    assert len(lines) == len(frame) + 6 + 1
+    assert lines.pop(0).startswith("% All differences")
     assert lines[0] == r"\begin{tabular}{llllrrrr}"
     row = frame.iloc[0]
     assert lines[4].startswith(f"overall & all & {row['contrast']} & population & ")

@@ -245,6 +245,7 @@ def test_vectors_on_two_scales_are_compared_in_sds():
     assert not any("one scale" in each for each in bb.interpret(plain).warnings)
     assert "SDs" in bb.plots.plot_corpora(scaled, standardized=True).get_xlabel()
     assert bb.output.to_json(scaled)["standardized"]
+    assert "±0.1 SDs (the SD of neutral pairs" in bb.methods_paragraph(scaled)
 
 
 def test_a_table_on_another_scale_has_not_changed():

@@ -88,7 +88,10 @@ def test_a_mapping_in_another_form_is_read_too(mapping) -> None:
 
 
 def test_a_query_object_of_wefe_is_read() -> None:
-    assert load_wordlist(SimpleNamespace(**QUERY)).words == load_wordlist(QUERY).words
+    query = SimpleNamespace(**QUERY, query_name="Math and Arts wrt Male and Female")
+    assert load_wordlist(query).words == load_wordlist(QUERY).words
+    assert load_wordlist(query).name == query.query_name
+    assert load_wordlist({**QUERY, "name": "math"}).name == "math"
 
 
 def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
@@ -158,6 +161,7 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
         ("x.csv", "T1,T2\nmath,art\nsums,poetry\n", "sets of targets and of attributes"),
         ("x.csv", "word,class\na,flowers\n", "T1, T2, A1 or A2"),
         ("x.csv", "word,class,kind\na,flowers,tagret\n", "Did you mean 'target'"),
+        ("x.csv", "word,class,role\na,,control\n", "line 2, role: .* human .* neutral"),
     ],
 )
 def test_what_is_no_list_says_why(name: str, content: str, said: str, tmp_path) -> None:

@@ -96,7 +96,9 @@ def _headline(fit: BiasFit, view: View) -> str:
     elif where.startswith("practically"):
         said = f"{first} and {second} are {verdict}."
     else:
-        said = f"{verdict[0].upper()}{verdict[1:]}."
+        what = row.contrast.replace(" - ", " minus ")
+        _, _, why = verdict.partition(": ")
+        said = f"Inconclusive: {what} is {row.mean:+.3f}; {why}."
     near, far = sides(rows_of(fit, view, "class"))
     owned = owned_sets(fit) if row.contrast == OF_INTEREST else {}
     if near and far and len(owned) == 2:

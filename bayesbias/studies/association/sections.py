@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.core import number_of
 from bayesbias.core.sections import Column, Section
 from bayesbias.inference import cross_validation, estimands, variances
 from bayesbias.inference.estimates import (
@@ -28,7 +29,6 @@ from bayesbias.studies.association.interpretation import (
     own_names,
     rows_of,
 )
-from bayesbias.wordlists.wordlist import SHARED
 
 QUESTION = (
     "Are words closer to the stereotypes of their own class than to other attributes, and how "
@@ -46,16 +46,11 @@ def header(fit: BiasFit, view: View) -> list[str]:
 
 def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
     """Say how many rows, words and attributes a table has."""
-    if not {"protected_word", "attribute", "connection"} <= set(table.columns):
+    if not (kinds := common.kinds_of(table)):
         return f"{len(table):,} rows of {outcome}"
-    words, attributes = table["protected_word"].nunique(), table["attribute"].nunique()
-    kinds = table.drop_duplicates("attribute")["connection"].astype(str)
-    controls = int(kinds.isin(["human", "neutral"]).sum())
-    parts = [
-        f"{attributes - controls} {'attributes' if SHARED in set(kinds) else 'stereotypes'}",
-        *([f"{controls} controls"] if controls else []),
-    ]
-    return f"{len(table):,} pairs: {words} words x {attributes} attributes ({', '.join(parts)})"
+    words, n = table["protected_word"].nunique(), sum(kinds.values())
+    each = ", ".join(map(number_of, kinds.values(), kinds))
+    return f"{len(table):,} pairs: {words} words x {n} attributes ({each})"
 
 
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
