@@ -102,7 +102,7 @@ class Score:
         if self.low is not None and self.prob is not None:
             parts[f"{100 * self.prob:g}% interval"] = f"[{self.low:.4f}, {self.high:.4f}]"
         if self.p_value is not None:
-            sided = {1: ", one-sided", 2: ", two-sided"}.get(self.details.get("sides"), "")
+            sided = {1: ", one-sided", 2: ", two-sided"}.get(self.details.get("sides", 0), "")
             parts["p"] = f"{self.p_value:.4g} ({self.p_method}{sided})"
         if len(self.classes) == 2:
             parts["classes"] = "X {}, Y {}".format(*self.classes)
