@@ -11,6 +11,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.output.store import check_folder
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.sections import _in_words
 from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
@@ -936,3 +937,15 @@ def test_the_command_writes_sentences_and_fits_their_ratings(tmp_path):
         cli, ["sentiment", "sentences", "--words", str(words), "--out", str(made)]
     )
     assert done.exit_code == 0, done.output
+
+
+def test_a_run_without_a_fit_does_not_block_its_folder(tmp_path):
+    same = fitted(crossed().assign(outcome=1.5))
+    assert same.fit is None
+    bb.save_run(same, tmp_path / "run", inputs={"columns": "outcome=a"}, figures=[])
+    check_folder(tmp_path / "run", "responses", {"columns": "outcome=b"})
+    bb.save_run(quick(crossed()), tmp_path / "run", inputs={"columns": "outcome=b"}, figures=[])
+    with pytest.raises(InputError, match="other inputs"):
+        check_folder(tmp_path / "run", "responses", {"columns": "outcome=a"})
+    with pytest.raises(InputError, match=r"a folder.*Name the files in it"):
+        bb.studies.load_responses(tmp_path / "run")
