@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -50,25 +49,16 @@ SPECIAL = str.maketrans(
 )
 
 
-def interpret(
-    result: Any,
-    prob: float | None = None,
-    rope: float | None = None,
-    standard_rope: float | None = None,
-) -> Interpretation:
+def interpret(result: Any, *, view: View | None = None) -> Interpretation:
     """Say in sentences what a result shows, with warnings and notes.
 
     Parameters
     ----------
     result : BiasFit, another result, Run, or path
         What `fit`, `compare`, `seat` or another study returned, or the folder of a run.
-    prob : float in (0, 1), optional
-        Probability of the intervals. By default that of the run, or else 0.89.
-    rope : float, optional
-        Half-width of the region of practical equivalence, in units of the outcome. By default that
-        of the run, or else 0.02.
-    standard_rope : float, optional
-        The same in standard deviations. By default that of the run, or else 0.1.
+    view : View, optional
+        Probability of the intervals and regions of practical equivalence. By default those of the
+        run.
 
     Returns
     -------
@@ -88,9 +78,8 @@ def interpret(
     >>> bb.interpret(fit).subject
     'religion in minilm-static'
     """
-    run, asked = store.as_run(result), {"prob": prob, "rope": rope, "standard_rope": standard_rope}
-    view = replace(run.view, **{key: value for key, value in asked.items() if value is not None})
-    return registry.interpretation(run.result, view)
+    run = store.as_run(result)
+    return registry.interpretation(run.result, view or run.view)
 
 
 def methods_paragraph(result: Any, *, view: View | None = None) -> str:
@@ -162,10 +151,9 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
             rope = f"±{getattr(result, 'rope', view.rope):g}"  # responses have their own
             if result.study == "corpora":
                 frame, unit = registry.study_of(result).reported(result, view)
-                rope = f"±{frame['rope'].iloc[0]:.2g}{unit}{' per step' * result.has_slope}"
-                if unit:
-                    neutral = "neutral " if "neutral" in set(first.table["connection"]) else ""
-                    rope += f" (the SD of {neutral}pairs in each corpus)"
+                neutral = "neutral " if "neutral" in set(first.table["connection"]) else ""
+                of = f" (the SD of {neutral}pairs in each corpus)" if unit else ""
+                rope = f"±{frame['rope'].iloc[0]:.2g}{unit}{' per step' * result.has_slope}{of}"
             said += f", and the probability of lying in a region of practical equivalence of {rope}"
         said += "."
     said += getattr(result, "pooling", "")  # of replicates
@@ -196,8 +184,8 @@ def _rows(fit: BiasFit, result: Any) -> str:
         outcome, noun = OUTCOMES.get(spec.outcome, (spec.outcome.replace("_", " "), "rows"))
         what = f"the {outcome} of {n} {noun}"
     sizes = {c: table[c].nunique() for c in spec.units if c in table and c != "series"}
-    if "attribute" in sizes and (kinds := kinds_of(table)):
-        sizes = {c: k for c, k in sizes.items() if c != "attribute"} | kinds
+    if kinds := kinds_of(table):
+        sizes = kinds | {c: k for c, k in sizes.items() if c not in ("protected_word", "attribute")}
     counts = [number_of(k, c.replace("_", " ")) for c, k in sizes.items() if 1 < k < len(table)]
     return f"{what} ({', '.join(counts)})" if counts else what
 
@@ -279,12 +267,9 @@ def _of_tests(result: Any) -> str:
 def _missing(coverage: Mapping[str, Any] | None, table: pd.DataFrame) -> str:
     """Say how many of the listed words were not in the vectors."""
     missing, listed = dict[str, set[str]](), Counter[str](kinds_of(table))
-    own = next(iter(listed), "attribute")
-    if "protected_word" in table:
-        listed["protected word"] = table["protected_word"].nunique()
+    own = "attribute" if "attribute" in listed else "stereotype"
     for side, name, group in coverage_groups(coverage):
-        noun = "protected word" if side == "protected" else own
-        noun = "control" if name in CONTROLS else noun
+        noun = "protected word" if side == "protected" else "control" if name in CONTROLS else own
         missing.setdefault(noun, set()).update(group["missing"])
         listed[noun] += group["found"] * group.get("left_out", False)
     said = [
@@ -301,13 +286,10 @@ def _scope(spec: ModelSpec) -> str:
         return ""
     random = [name for name in spec.location_parameters() if spec.is_random(name)]
     dims = {column for name in random for column in spec.parameters[name].dims}
-    units = {
-        "protected_word": "words",
-        "attribute": "attributes",
-        "protected_template": "templates",
-    }
-    new = [noun for column, noun in units.items() if column in dims]
-    return f" for new {join_words(new)} of the same kind" if new else " for the listed words"
+    new = [f"{unit.removeprefix('protected_')}s" for unit in spec.units if unit in dims]
+    if not new:
+        return " for the listed words"
+    return f" for new {join_words(new)} of the same kind".replace("_", " ")
 
 
 def latex_table(result: Any, table: str | None = None, *, view: View | None = None) -> str:

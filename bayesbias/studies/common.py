@@ -56,13 +56,14 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
 
 
 def kinds_of(table: pd.DataFrame) -> dict[str, int]:
-    """Count stereotypes (or attributes of no class) and controls; nothing of other tables."""
+    """Count the words of pairs: protected, stereotypes (or attributes of no class), controls."""
     if not {"protected_word", "attribute", "connection"} <= set(table.columns):
         return {}
     kinds = table.drop_duplicates("attribute")["connection"].astype(str)
     controls = int(kinds.isin(CONTROLS).sum())
     own = "attribute" if SHARED in set(kinds) else "stereotype"
-    return {own: len(kinds) - controls} | ({"control": controls} if controls else {})
+    found = {own: len(kinds) - controls} | ({"control": controls} if controls else {})
+    return {"protected word": table["protected_word"].nunique()} | found
 
 
 def first_rows(frame: pd.DataFrame) -> pd.DataFrame:

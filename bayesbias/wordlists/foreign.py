@@ -227,10 +227,8 @@ def _sets_of_rows(frame: Any, path: Path) -> _Sets:
         here, name = f"{path}, line {line}", row[group]
         if kind:
             if (given := row[kind].casefold()) not in _KINDS:
-                valid = ("protected", "attribute", "set", "human", "neutral")
-                hint = nearest(given, _KINDS)
-                if given.startswith("control"):
-                    hint = "for controls, write human (words about people) or neutral"
+                valid = ("protected", "target", "attribute", "set", "human", "neutral")
+                hint = "for controls, write human or neutral" if "control" in given else None
                 raise checks.unknown(row[kind], valid, f"{here}, {kind}", hint)
             role = _KINDS[given]
         elif coded := _CODE.fullmatch(name.casefold()):

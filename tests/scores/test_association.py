@@ -98,6 +98,12 @@ def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
 
 
 @pytest.mark.slow
+def test_a_printed_score_says_how_many_sides_its_p_has() -> None:
+    printed = [str(weat("minilm-static", "weat7", sides=sides)) for sides in (1, 2)]
+    assert "(exact, one-sided)" in printed[0]
+    assert "(exact, two-sided)" in printed[1]
+
+
 def test_glove_reproduces_the_published_effect_sizes(shared) -> None:
     glove = load_embedding(shared / "data" / "vectors" / "glove840B_union_300d.txt")
     results = [weat(glove, f"weat{i}") for i in range(1, 11)]

@@ -97,8 +97,7 @@ def _headline(fit: BiasFit, view: View) -> str:
         said = f"{first} and {second} are {verdict}."
     else:
         what = row.contrast.replace(" - ", " minus ")
-        _, _, why = verdict.partition(": ")
-        said = f"Inconclusive: {what} is {row.mean:+.3f}; {why}."
+        said = f"Inconclusive: {what} is {row.mean:+.3f}; {verdict.partition(': ')[2]}."
     near, far = sides(rows_of(fit, view, "class"))
     owned = owned_sets(fit) if row.contrast == OF_INTEREST else {}
     if near and far and len(owned) == 2:

@@ -48,8 +48,8 @@ def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
     """Say how many rows, words and attributes a table has."""
     if not (kinds := common.kinds_of(table)):
         return f"{len(table):,} rows of {outcome}"
-    words, n = table["protected_word"].nunique(), sum(kinds.values())
-    each = ", ".join(map(number_of, kinds.values(), kinds))
+    words = kinds.pop("protected word")
+    n, each = sum(kinds.values()), ", ".join(map(number_of, kinds.values(), kinds))
     return f"{len(table):,} pairs: {words} words x {n} attributes ({each})"
 
 
