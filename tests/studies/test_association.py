@@ -200,6 +200,14 @@ def test_a_class_off_zero_whose_set_includes_zero_has_a_warning(
     assert "  Female terms: Arts - Science" in to_text(query)
 
 
+def test_an_inconclusive_headline_names_contrast_and_mean():
+    table = bb.distance_table("minilm-static", "religion", controls="2021")
+    fit = bb.fit(table, seed=1, engine="quick", progress=False)
+    mean = fit.contrasts(estimand="population")["mean"].iloc[0]
+    said = bb.interpret(fit).headline
+    assert said.startswith(f"Inconclusive: associated minus different is {mean:+.3f}; [")
+
+
 def test_a_verdict_that_draws_decide_asks_for_more_draws():
     row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, rope=0.02, verdict=TOO_CLOSE)
     assert "Raise --draws" in in_words(row)

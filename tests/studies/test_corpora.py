@@ -304,6 +304,7 @@ def test_a_failed_predictive_check_is_a_warning():
     found = bb.compare({"plain": first, "odd": odd}, kind="corpora", **SETTINGS)
     (said,) = [text for text in bb.interpret(found).warnings if "predictive check" in text]
     assert "(odd)" in said
+    assert "of the neutral pairs" in said
     assert "(plain)" not in said
 
 
