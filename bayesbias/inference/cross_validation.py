@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.formatting import number_of
+from bayesbias.core import number_of
 
 if TYPE_CHECKING:
     import xarray as xr

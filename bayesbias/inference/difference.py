@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.inference import estimates
 from bayesbias.inference.view import PROB, ROPE
 

@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError, checks
 from bayesbias.inference.linear import Linear, NewEffects, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec

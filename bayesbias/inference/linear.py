@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError
 from bayesbias.inference.likelihood import Collapsed, covariances, without_directions
 
 _DENSE = 1_000_000  # weights

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks, sections
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
 from bayesbias.inference.diagnostics import diagnose

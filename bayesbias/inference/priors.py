@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import refuse_few_draws
 from bayesbias.inference.estimands import Key, asked_quantities

@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError
+from bayesbias.core import FitError, checks
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import averaged, combinations
 from bayesbias.inference.estimates import labeled_draws

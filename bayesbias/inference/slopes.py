@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.inference.estimands import asked_quantities, check_asked, no_contrasts, sides_of
 from bayesbias.inference.estimates import beside, joined_rows, relabeled
 from bayesbias.inference.linear import Quantities, joined, weights_of

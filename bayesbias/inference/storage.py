@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError
 from bayesbias.core.files import check_file, guarded, path_of, write_whole
 from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.tables.reading import with_repeats_noted

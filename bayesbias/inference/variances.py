@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError
-from bayesbias.core.formatting import join_words
+from bayesbias.core import FitError, checks, join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
 from bayesbias.inference.estimates import Answer, keys_of_rows, labeled_draws, labels_of_rows
 from bayesbias.models.design import Design

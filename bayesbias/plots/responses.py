@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
-from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.formatting import join_words, some
+from bayesbias.core import FitError, InputError, checks, join_words, sections, some
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labeled_draws

@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.formatting import in_one_line, join_words, number_of, some
+from bayesbias.core import join_words, number_of, some
+from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.view import View

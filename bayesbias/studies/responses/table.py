@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, warn_user
-from bayesbias.core.formatting import join_words, some
+from bayesbias.core import InputError, checks, join_words, some
+from bayesbias.core.errors import warn_user
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
-from bayesbias.core.formatting import some
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import COLUMNS, Responses
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
+from bayesbias.core import InputError, some
 
 type Stimuli = dict[str, dict[str, list[str]]]
 
