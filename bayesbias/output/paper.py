@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -49,16 +50,24 @@ SPECIAL = str.maketrans(
 )
 
 
-def interpret(result: Any, *, view: View | None = None) -> Interpretation:
+def interpret(
+    result: Any,
+    prob: float | None = None,
+    rope: float | None = None,
+    standard_rope: float | None = None,
+) -> Interpretation:
     """Say in sentences what a result shows, with warnings and notes.
 
     Parameters
     ----------
     result : BiasFit, another result, Run, or path
         What `fit`, `compare`, `seat` or another study returned, or the folder of a run.
-    view : View, optional
-        Probability of the intervals and regions of practical equivalence. By default those of the
-        run.
+    prob : float in (0, 1), optional
+        Probability of the intervals. By default that of the run, .89 of a result.
+    rope : float, optional
+        Half-width of the region of practical equivalence, in units of the outcome.
+    standard_rope : float, optional
+        The same in standard deviations.
 
     Returns
     -------
@@ -79,7 +88,9 @@ def interpret(result: Any, *, view: View | None = None) -> Interpretation:
     'religion in minilm-static'
     """
     run = store.as_run(result)
-    return registry.interpretation(run.result, view or run.view)
+    given = {"prob": prob, "rope": rope, "standard_rope": standard_rope}
+    view = replace(run.view, **{name: of for name, of in given.items() if of is not None})
+    return registry.interpretation(run.result, view)
 
 
 def methods_paragraph(result: Any, *, view: View | None = None) -> str:

@@ -64,9 +64,9 @@ def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
 def test_a_run_is_interpreted_as_it_was_shown(fit, tmp_path):
     bb.save_run(fit, tmp_path / "run", view=bb.View(rope=0.03), figures=())
     said = bb.interpret(tmp_path / "run")
-    assert said.headline == bb.interpret(fit, view=bb.View(rope=0.03)).headline
+    assert said.headline == bb.interpret(fit, rope=0.03).headline
     assert "0.03" in said.headline
-    assert "0.04" in bb.interpret(str(tmp_path / "run"), view=bb.View(rope=0.04)).headline
+    assert "0.04" in bb.interpret(str(tmp_path / "run"), rope=0.04).headline
     with pytest.raises(bb.InputError, match="folder with run"):
         bb.interpret(str(tmp_path))
 

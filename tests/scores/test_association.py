@@ -97,13 +97,13 @@ def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
     assert effect_size([1.1, 1.0], [0.1, 0.0], "pooled") > 10
 
 
-@pytest.mark.slow
 def test_a_printed_score_says_how_many_sides_its_p_has() -> None:
     printed = [str(weat("minilm-static", "weat7", sides=sides)) for sides in (1, 2)]
     assert "(exact, one-sided)" in printed[0]
     assert "(exact, two-sided)" in printed[1]
 
 
+@pytest.mark.slow
 def test_glove_reproduces_the_published_effect_sizes(shared) -> None:
     glove = load_embedding(shared / "data" / "vectors" / "glove840B_union_300d.txt")
     results = [weat(glove, f"weat{i}") for i in range(1, 11)]
