@@ -346,16 +346,21 @@ class ResponsesResult(sections.Result):
         The first column is zero, for all rows where prompts are new: then `group_by_template` has it.
         """
         fit = self._fitted()
-        index, n = np.zeros(len(fit.table), dtype=int), int(np.prod(fit.shape))
-        rng, columns = np.random.default_rng([fit.stream, 11]), [np.zeros(n)]
-        if "template" in levels_of(fit.design, estimand)[level][2]:
+
+        def make() -> tuple[np.ndarray, np.ndarray]:
+            index, n = np.zeros(len(fit.table), dtype=int), int(np.prod(fit.shape))
+            rng, columns = np.random.default_rng([fit.stream, 11]), [np.zeros(n)]
             for labels, groups, root in tables.shared_by_replies(self.responses):
                 here = (fit.table[tables.PROMPT] == [*labels]).all(axis=1)
                 drawn = rng.standard_normal((n, len(groups))) @ root.T
                 for group, column in zip(groups, drawn.T, strict=True):
                     index[here & (fit.table["group"] == group)] = len(columns)
                     columns.append(column)
-        return index, np.stack(columns, axis=-1)
+            return index, np.stack(columns, axis=-1)
+
+        index, shared = fit.cached("replies", make)
+        these = "template" in levels_of(fit.design, estimand)[level][2]
+        return index * these, shared
 
     def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray, np.ndarray]:
         """Return keys of means, draws of probabilities (chains, draws, keys), and what replies add to log odds."""
