@@ -24,7 +24,7 @@ def spellings_of(word: str) -> tuple[str, ...]:
         re.sub("[ _]", "-", word),
     )
     out = []
-    for phrase in phrases:
+    for phrase in dict.fromkeys(phrases):
         titled = re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), phrase)
         out += [phrase, phrase.lower(), phrase.capitalize(), titled, phrase.upper()]
     if not word.isascii():  # letters with marks are written as one character or as two

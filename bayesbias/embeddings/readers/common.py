@@ -225,7 +225,7 @@ def gather(
             vectors.resize((len(found), vectors.shape[1]), refcheck=False)
             vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
         place += len(words)
-        empty += 0 if all(words) else words.count(b"")
+        empty += 0 if unit == "record" else words.count(b"")  # no record is skipped
     count, skipped = place - empty, reading.skipped
     if reading.first and ((tried and not found) or len(skipped) > count):
         hint = "if the header is wrong, delete line 1" if reading.layout.count else None
