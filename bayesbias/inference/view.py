@@ -77,12 +77,15 @@ class Verdict(enum.Enum):
 
 
 TOO_CLOSE = "inconclusive, raise draws"
-"""The verdict where an end is within two Monte Carlo errors of a line that decides, unless the side is clear."""
+"""The verdict of too few draws: the Monte Carlo error of an end is not small, and could change it."""
+SMALL_ERROR = 0.02  # of the width of an interval; more draws then hardly move its ends
 VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
 
 
 def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0, 0.0)) -> str:
     """Return the word for an interval, as in the column ``verdict`` of all tables.
+
+    If the Monte Carlo errors decide it, small ones count as part of the interval.
 
     Parameters
     ----------
@@ -102,8 +105,8 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
     ...     verdict(-0.09, 0.03, 0.02),
     ... )
     ('below', 'below, size uncertain', 'negligible', 'inconclusive')
-    >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001)), verdict(-0.09, -0.001, 0.02, (0.001, 0.001))
-    ('below, size uncertain', 'inconclusive, raise draws')
+    >>> [verdict(-0.09, -0.001, 0.02, (error, error)) for error in (0.0001, 0.001, 0.01)]
+    ['below, size uncertain', 'inconclusive', 'inconclusive, raise draws']
     """
     by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
     found = {
@@ -111,13 +114,19 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
         for a in (low - by_low, low + by_low)
         for b in (high - by_high, high + by_high)
     }
-    if len(found) == 1:
-        return found.pop().value
-    if found == {Verdict.BELOW, Verdict.SLIGHTLY_BELOW}:
-        return Verdict.SLIGHTLY_BELOW.value
-    if found == {Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE}:
-        return Verdict.SLIGHTLY_ABOVE.value
-    return TOO_CLOSE
+    outer = low - by_low, high + by_high
+    one_side = (
+        found <= {Verdict.BELOW, Verdict.SLIGHTLY_BELOW},
+        found <= {Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE},
+    )
+    unsure = len(found) > 1 and not any(one_side) and few_draws((low, high), outer)
+    return TOO_CLOSE if unsure else place(*outer, rope).value
+
+
+def few_draws(ends: tuple[float, float], outer: tuple[float, float]) -> bool:
+    """Say whether ends moved outward by their Monte Carlo errors lie too far from an interval."""
+    most = 2 * SMALL_ERROR * (ends[1] - ends[0])
+    return max(ends[0] - outer[0], outer[1] - ends[1]) > most
 
 
 def place(low: float, high: float, rope: float) -> Verdict:
@@ -145,11 +154,11 @@ def side(low: float, high: float) -> Verdict:
 
 
 def sure_side(row: Any) -> Verdict | None:
-    """Say on which side of zero an interval lies; None if within two Monte Carlo errors of zero."""
-    low, high = sure_ends(row)
-    inner = (2 * float(row.hpdi_low) - low, 2 * float(row.hpdi_high) - high)
-    found = side(low, high)
-    return found if found is side(*inner) else None
+    """Say on which side of zero an interval lies; None if more draws could change that."""
+    ends, outer = (float(row.hpdi_low), float(row.hpdi_high)), sure_ends(row)
+    found = side(*outer)
+    same = found is side(*(2 * end - moved for end, moved in zip(ends, outer, strict=True)))
+    return found if same or not few_draws(ends, outer) else None
 
 
 def sides(

@@ -165,9 +165,15 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
         if unsure:
             why = "is too close to 0 or the ROPE for so few draws. Raise --draws"
             return f"inconclusive: an end of {ends} {why}"
-        return f"inconclusive: {ends} includes 0 and reaches beyond the ROPE"
+        return f"inconclusive: {ends} {zero_in(row)} and reaches beyond the ROPE"
     size = "but perhaps by less" if unsure else "by more"
     return f"{below if where == 'below' else above}, {size} than {rope}"
+
+
+def zero_in(row: Any) -> str:
+    """Say where 0 lies in an interval that does not clearly exclude it."""
+    inside = row.hpdi_low <= 0 <= row.hpdi_high
+    return "includes 0" if inside else "ends at 0 (within Monte Carlo error)"
 
 
 def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:

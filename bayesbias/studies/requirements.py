@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks
 from bayesbias.core.files import plain
-from bayesbias.inference.view import PROB, ROPE, sure_ends
+from bayesbias.inference.view import PROB, ROPE, few_draws, sure_ends
 from bayesbias.studies.common import coverage_groups
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -227,14 +227,16 @@ def _judge(
         key=operator.itemgetter(0),
     )
     sign, why = SIGNS[wanted.sign], ""
-    met = bool(sign(compared(*sure_ends(row)), wanted.limit))
+    ends, outer = (row.hpdi_low, row.hpdi_high), sure_ends(row)
+    met = bool(sign(compared(*outer), wanted.limit))
     if not converged or refused:
         met, why = False, refused if converged else unconverged
     elif met and by_construction != "no":
         why = "by construction: no evidence"
     elif not met and sign(value, wanted.limit):
-        why = "inconclusive with so few draws: raise --draws"
-    ends = row.hpdi_low, row.hpdi_high
+        why = "the interval ends at the limit (within Monte Carlo error)"
+        if few_draws(ends, outer):
+            why = "inconclusive with so few draws: raise --draws"
     return Check(method, wanted, value, met, why, *ends, by_construction, row.shown)
 
 

@@ -172,18 +172,22 @@ def test_a_query_is_answered_in_its_names(query, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arts", "female", "verdict", "warns"),
+    ("arts", "female", "verdict", "warns", "headline"),
     [
-        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", True),
-        ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, False),
-        ((-0.14, -0.06), (-0.01, 0.01), "negligible", True),
-        ((-0.14, 0.06), (-0.11, 0.01), "inconclusive", False),
+        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", "just as close", "class Science."),
+        ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, "", "class Science."),
+        ((-0.14, -0.06), (-0.01, 0.01), "negligible", "just as close", "class Science."),
+        ((-0.14, -0.06), (0.01, 0.11), "above", "points the other way", "class Science."),
+        ((-0.14, 0.06), (-0.11, 0.01), "inconclusive", "", "classes Science and Arts."),
+        ((-0.14, 0.06), (-0.11, -0.01), "inconclusive", "", "class Arts, unlike the row"),
+        ((0.06, 0.14), (0.01, 0.11), "above", "", "The other way for the class Arts."),
     ],
 )
-def test_a_class_off_zero_whose_set_includes_zero_has_a_warning(
-    query, monkeypatch, arts, female, verdict, warns
+def test_classes_that_differ_from_the_result_or_from_their_sets_are_said(
+    query, monkeypatch, arts, female, verdict, warns, headline
 ):
     """The interval that the table shows decides, and the warning names the row as it is printed."""
+    monkeypatch.setattr(interpretation.common, "in_words", lambda row: "closer, by more")
     ends = {"Arts": arts, "Female terms": female}
 
     def changed_rows(fit, view, level, *more):
@@ -194,8 +198,10 @@ def test_a_class_off_zero_whose_set_includes_zero_has_a_warning(
         return rows.assign(hpdi_low=low, hpdi_high=high, verdict=verdict)
 
     monkeypatch.setattr(interpretation, "rows_of", changed_rows)
-    found = warned(query, "just as close")
-    assert len(found) == warns
+    found = warned(query, "class Arts")
+    assert len(found) == bool(warns)
+    assert all(warns in text for text in found)
+    assert headline in bb.interpret(query).headline
     assert all('"Female terms: Arts - Science"' in text for text in found)
     assert "  Female terms: Arts - Science" in to_text(query)
 
@@ -212,7 +218,9 @@ def test_a_verdict_that_draws_decide_asks_for_more_draws():
     row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, rope=0.02, verdict=TOO_CLOSE)
     assert "Raise --draws" in in_words(row)
     row.verdict = "inconclusive"
-    assert in_words(row).startswith("inconclusive: [-0.100, -0.001]")
+    assert in_words(row).startswith("inconclusive: [-0.100, -0.001] ends at 0")
     assert sure_side(row) is Verdict.BELOW
     row.mcse_low = row.mcse_high = 0.001
+    assert sure_side(row) is Verdict.INCONCLUSIVE
+    row.mcse_low = row.mcse_high = 0.01
     assert sure_side(row) is None

@@ -336,15 +336,16 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     ("low", "high", "said"),
     [
         (-0.2, -0.019, "A is closer than B"),
-        (-0.2, -0.001, "raise --draws"),
+        (-0.2, -0.001, "To warm: inconclusive."),
+        (-0.01, -0.001, "practically equally close"),
+        (-0.04, -0.001, "raise --draws"),
         (-0.1, 0.1, "To warm: inconclusive."),
         (-0.01, 0.01, "practically equally close"),
     ],
 )
 def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
     row = {"level": "between", "name": "A - B", "contrast": "warm", "mean": (low + high) / 2}
-    row |= {"hpdi_low": low, "hpdi_high": high, "mcse_low": 0.001, "mcse_high": 0.001}
-    row |= {"verdict": verdict(low, high, 0.02, (0.001, 0.001))}
+    row |= {"hpdi_low": low, "hpdi_high": high, "verdict": verdict(low, high, 0.02, (0.001, 0.001))}
     assert said in compared(pd.DataFrame([row]), {"A", "B"})
 
 
@@ -354,14 +355,14 @@ def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
         (
             "between",
             ("A - B", "A - C", "B - C"),
-            "A is closer than B to warm rather than cold. "
-            "C is closer than A to warm rather than cold. Inconclusive: B against C.",
+            "To warm rather than cold, A is closer than B; C is closer than A; "
+            "inconclusive: B against C.",
         ),
         (
             "others",
             ("A - others", "B - others", "C - others"),
-            "Closer than the other groups to warm rather than cold: A. "
-            "Farther than the other groups from warm rather than cold: B. Inconclusive: C.",
+            "To warm rather than cold, closer than the other groups: A; "
+            "farther than the other groups: B; inconclusive: C.",
         ),
     ],
 )
@@ -372,7 +373,7 @@ def test_what_is_clear_is_said_before_what_is_not(level, names, said):
     unclear = compared(
         rows.assign(verdict=("negligible", *rows["verdict"][2:], "negligible")), {*"ABC"}
     )
-    assert unclear.startswith("To warm rather than cold, practically equal: A")
+    assert unclear.startswith("To warm rather than cold, practically equally close: A")
 
 
 def test_many_groups_are_each_compared_with_the_others():

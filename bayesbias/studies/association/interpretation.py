@@ -1,14 +1,15 @@
 """What a fit of distances says: a headline, warnings about what may make it wrong, and notes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import number_of
+from bayesbias.core import join_words, number_of
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference import estimands, priors, variances
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import View, sides
+from bayesbias.inference.view import Verdict, View, side, sides, sure_ends
 from bayesbias.studies import common
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
@@ -50,10 +51,12 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
         return Interpretation(fit.table_name, headline, (), notes)
+    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
+    sets = {name: rows[listed] for name, listed in owned_sets(fit).items() if listed in rows}
     return Interpretation(
         fit.table_name,
-        _headline(fit, view),
-        _warnings(fit, view),
+        _headline(fit, view, sets),
+        _warnings(fit, view, sets),
         notes,
         lambda: _details(fit, view),
     )
@@ -83,7 +86,8 @@ def _standardized(fit: BiasFit, view: View) -> pd.Series:
     return frame.iloc[0]
 
 
-def _headline(fit: BiasFit, view: View) -> str:
+def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
+    """Say what the first contrast shows, and for which classes it does not; `sets` has their rows."""
     row: Any = next(rows_of(fit, view, "overall").itertuples())
     verdict, (first, _, second) = common.in_words(row), row.contrast.partition(" - ")
     if own_names(fit) and row.contrast == OF_INTEREST:
@@ -98,7 +102,8 @@ def _headline(fit: BiasFit, view: View) -> str:
     else:
         what = row.contrast.replace(" - ", " minus ")
         said = f"Inconclusive: {what} is {row.mean:+.3f}; {verdict.partition(': ')[2]}."
-    near, far = sides(rows_of(fit, view, "class"))
+    classes = rows_of(fit, view, "class")
+    near, far = sides(classes)
     owned = owned_sets(fit) if row.contrast == OF_INTEREST else {}
     if near and far and len(owned) == 2:
         a, b = ("", "") if own_names(fit) else ("the attributes of ", "those of ")
@@ -108,22 +113,41 @@ def _headline(fit: BiasFit, view: View) -> str:
     elif near and far:
         closer, farther = common.listing(near), common.listing(far)
         said += f" Classes differ in direction: closer for {closer}, farther for {farther}."
+    if where in ("closer", "farther"):
+        opposite = far if where == "closer" else near
+        unclear = [name for name in classes["name"] if name not in (*near, *far)]
+        clear_sets = [
+            name
+            for name in unclear
+            if name in sets and side(*sure_ends(sets[name])) is not Verdict.INCONCLUSIVE
+        ]
+        alike = [name for name in unclear if name not in clear_sets]
+        for what, names in (
+            ("The other way for", [] if near and far else opposite),
+            ("Not clear for", alike),
+        ):
+            if names:
+                said += f" {what} the class{'es' * (len(names) > 1)} {join_words(names)}."
+        for name in clear_sets:
+            label = label_of(own_names(fit), sets[name])
+            said += f' Not clear for the class {name}, unlike the row "{label}".'
     return said
 
 
-def _warnings(fit: BiasFit, view: View) -> list[str]:
+def _warnings(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = data_warnings(fit)
-    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
-    sets = {name: rows[listed] for name, listed in owned_sets(fit).items() if listed in rows}
     near, far = sides(rows_of(fit, view, "class"))
-    names = own_names(fit)
-    out += [
-        f"class {name}: its attributes may be just as close to words of other classes. "
-        f'Report the row "{label_of(names, sets[name])}" too.'
-        for name in (*near, *far)
-        if name in sets and sets[name].hpdi_low <= 0 <= sets[name].hpdi_high
-    ]
+    for name in [name for name in (*near, *far) if name in sets]:
+        row, label = sets[name], label_of(own_names(fit), sets[name])
+        where = side(row.hpdi_low, row.hpdi_high)
+        if where is Verdict.INCONCLUSIVE:
+            out.append(
+                f"class {name}: its attributes may be just as close to words of other classes. "
+                f'Report the row "{label}" too.'
+            )
+        elif (where is Verdict.BELOW) != (name in near):
+            out.append(f'class {name}: the row "{label}" points the other way. Report it too.')
     if ratio := _variance_ratio(fit):
         out.append(
             "Intervals of classes are too narrow: words of a class have similar distances to the "

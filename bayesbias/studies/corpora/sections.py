@@ -202,7 +202,9 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
     if where == "inconclusive":
         if unsure:
             return f"Inconclusive with so few draws: {moved}. Raise --draws."
-        return f"Inconclusive: {moved}. The interval includes 0 and reaches beyond {rope}."
+        return (
+            f"Inconclusive: {moved}. The interval {common.zero_in(row)} and reaches beyond {rope}."
+        )
     if way := direction(row):
         moved = f"{interpretation.in_names(names, row)} {way} {period}: change {size}"
     else:

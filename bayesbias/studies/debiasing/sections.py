@@ -175,8 +175,8 @@ def _sentence(result: Comparison, row: Any) -> str:
         return f"{said}: the method forces it to zero, whatever the vectors were."
     changed = {
         "negligible": "practically unchanged",
-        "inconclusive": f"inconclusive: the change {common.interval(row)} includes 0 and reaches "
-        "beyond the ROPE",
+        "inconclusive": f"inconclusive: the change {common.interval(row)} {common.zero_in(row)} and "
+        "reaches beyond the ROPE",
         TOO_CLOSE: "inconclusive with so few draws: raise --draws",
     }.get(row.verdict, f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0")
     part = "; the method forces a part of it to zero" if forced == "partly" else ""

@@ -187,13 +187,12 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:
-    """Say which group lies nearer than which, or than all others.
+    """Say in one sentence which group lies nearer than which, or than all others.
 
     By one contrast of sets or on one set.
     """
     closer: dict[str, list[str]] = {}
     unclear: dict[str, list[str]] = {verdict: [] for verdict in _WORDS}
-    contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples():
         first, second = estimands.sides_of(row.name, {*groups, "others"})
@@ -202,34 +201,27 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
         else:
             near, far = (first, second) if row.mean < 0 else (second, first)
             closer.setdefault(near, []).append(far)
-    said = []
     if others:
         farther = closer.pop("others", [])
-        if closer:
-            said.append(f"Closer than the other groups to {contrast}: {common.listing(closer)}.")
-        if farther:
-            said.append(
-                f"Farther than the other groups from {contrast}: {common.listing(farther)}."
-            )
+        sides = {
+            "closer than the other groups": list(closer),
+            "farther than the other groups": farther,
+        }
+        said = [f"{way}: {common.listing(names)}" for way, names in sides.items() if names]
     else:
-        said += [
-            f"{near} is closer than {join_words(far)} to {contrast}."
-            for near, far in closer.items()
-        ]
+        said = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
+    where = f"To {rows['contrast'].iloc[0].replace(' - ', ' rather than ')}"
     for verdict, names in unclear.items():
-        word, of_all = _WORDS[verdict]
+        if len(names) == len(rows):
+            return f"{where}: {_WORDS[verdict]}."
         if names:
-            text = f"{word}: {common.listing(names)}"
-            if not said:
-                text = f"to {contrast}" + (of_all if len(names) == len(rows) else f", {text}")
-            said.append(common.sentence(text))
-    return " ".join(said)
+            said.append(f"{_WORDS[verdict]}: {common.listing(names)}")
+    return f"{where}, {'; '.join(said)}."
 
 
-# What is said of some pairs of groups, and of all.
-_FEW = "with so few draws (raise --draws)"
+# What is said of pairs of groups that do not differ clearly.
 _WORDS = {
-    "negligible": ("practically equal", ", all groups are practically equally close"),
-    "inconclusive": ("inconclusive", ": inconclusive"),
-    TOO_CLOSE: (f"inconclusive {_FEW}", f": inconclusive {_FEW}"),
+    "negligible": "practically equally close",
+    "inconclusive": "inconclusive",
+    TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
 }

@@ -258,7 +258,7 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     new, way = "for new nouns and professions", "higher" if row.mean > 0 else "lower"
     ends = f"[{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}]"
     said = {
-        "inconclusive": f"inconclusive {new} ({ends} includes 0)",
+        "inconclusive": f"inconclusive {new} ({ends} {common.zero_in(row)})",
         TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
         "negligible": f"practically no difference {new}",
     }

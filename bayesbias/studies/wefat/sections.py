@@ -102,7 +102,8 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
         said = (
-            f"Inconclusive: the interval of the slope {common.interval(result.slope)} includes 0."
+            f"Inconclusive: the interval of the slope {common.interval(result.slope)} "
+            f"{common.zero_in(result.slope)}."
         )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
