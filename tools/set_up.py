@@ -7,7 +7,6 @@ import errno
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 # What pip and the operating system print, and what it means for who reads it.
@@ -25,8 +24,6 @@ NO_NETWORK = (
     "proxyerror",
 )
 NO_VENV = ("ensurepip is not available", "no module named venv", "no module named 'ensurepip'")
-
-EVERY = 5  # seconds between two lines of progress
 
 
 def reason(output: str, folder: Path) -> str:
@@ -46,8 +43,8 @@ def reason(output: str, folder: Path) -> str:
 
 
 def run(*command: str) -> str | None:
-    """Run a command and show how far pip is; None where it went well, else all that it printed."""
-    said, packages, shown = [], 0, 0.0
+    """Run a command and say what pip does; None where it went well, else all that it printed."""
+    said, packages = [], 0
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as process:
@@ -55,12 +52,11 @@ def run(*command: str) -> str | None:
         for line in process.stdout:
             said.append(line)
             if line.startswith("Collecting "):
+                if packages == 0:
+                    print("  Downloading packages ...", flush=True)
                 packages += 1
-                if time.monotonic() - shown > EVERY:
-                    shown = time.monotonic()
-                    print(f"  {packages}: {line.split()[1]} ...", flush=True)
             elif line.startswith("Installing collected packages"):
-                print(f"  installing {packages} packages ...", flush=True)
+                print(f"  Installing {packages} packages ...", flush=True)
     return None if process.returncode == 0 else "".join(said)
 
 

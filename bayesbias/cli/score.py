@@ -96,8 +96,12 @@ def _screen(
         rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
         notes += [(note, title) for note in result.notes]
         if result.name == "weat" and a_query:
-            difference = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
-            notes.append((difference, title))
+            of_wefe = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
+            if result.value is not None:
+                n = result.n["x"] + result.n["y"]
+                size = result.value * (n / (n - 1)) ** 0.5  # its SD divides by n
+                of_wefe += f"; WEFE's effect size is {size:+.4f}"
+            notes.append((of_wefe, title))
     frame = pd.DataFrame(rows)
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""

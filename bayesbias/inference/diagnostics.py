@@ -138,7 +138,7 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
     problems = []
     if divergences:
         times = number_of(divergences, "divergent transition")
-        problems.append(f"{times}; take more tuning steps, or a tighter prior on the SDs")
+        problems.append(f"{times}; take more tuning steps")
     if not has_r_hat:
         least_of_all = f"R-hat needs at least two chains of {_LEAST_DRAWS} draws"
         problems.append(f"{least_of_all}, and here are {chains} of {per_chain}; take more draws")

@@ -153,6 +153,14 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
             of = result.subject.removeprefix("responses ")
         said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
         said += _missing(about.get("coverage"), first.table)
+        outcome = OUTCOMES.get(first.spec.outcome, (first.spec.outcome.replace("_", " "), ""))[0]
+        kinds = set(first.table.get("connection", ()))
+        if first.spec.results.group == "connection" and {"associated", "different"} <= kinds:
+            said += (
+                " A pair is associated if its attribute belongs to the class of its word, and "
+                "different if it belongs to another class; the contrast associated - different is "
+                f"the mean {outcome} of the former minus that of the latter."
+            )
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
@@ -220,14 +228,28 @@ def _models(fits: Mapping[str, BiasFit], specs: Sequence[ModelSpec]) -> str:
 
 def _priors(spec: ModelSpec, *, several: bool) -> str:
     """Name the likelihood and the priors of a model."""
-    priors: dict[str, list[str]] = {}
+    priors: dict[str, tuple[list[str], list[str]]] = {}
+    random = [each for each in spec.parameters.values() if spec.is_random(each.name)]
+    effects = {each.args["sigma"]: each for each in random}
     for parameter in spec.parameters.values():
-        if not spec.is_random(parameter.name):
-            values = ", ".join(f"{value:.3g}" for value in parameter.args.values())
-            prior = f"{parameter.distribution}({values})"
-            name = parameter.name.replace("_", " ")
-            priors.setdefault(prior, []).append(f"{name[:-2]}SD" if name.endswith(" sd") else name)
-    said = "; ".join(f"{prior} for {join_words(names)}" for prior, names in priors.items())
+        if spec.is_random(parameter.name):
+            continue
+        values = ", ".join(f"{value:.3g}" for value in parameter.args.values())
+        names, units = priors.setdefault(f"{parameter.distribution}({values})", ([], []))
+        if own := effects.get(parameter.name):
+            each = own.dims if own.only else own.name.removesuffix("_effect").split("_by_")
+            counted = [number_of(2, unit.removeprefix("protected_")) for unit in each]
+            only = f" ({' '.join(map(str, own.only.values()))} pairs only)" if own.only else ""
+            name = " by ".join(text.removeprefix("2 ") for text in counted)
+            units.append(f"{name.replace('_', ' ')}{only}")
+        elif parameter.name == spec.noise.get("sigma"):
+            names.append("residual SD")
+        else:
+            names.append(parameter.name.replace("_", " "))
+    for names, units in priors.values():
+        if units:
+            names.append(f"the SD{'s' * (len(units) > 1)} of the effects of {join_words(units)}")
+    said = "; ".join(f"{prior} for {join_words(names)}" for prior, (names, _) in priors.items())
     of = f" of {spec.name}" if several else ""
     likelihood = LIKELIHOODS.get(spec.likelihood, spec.likelihood)
     return f"The likelihood{of} was {likelihood}. Its priors were {said}."

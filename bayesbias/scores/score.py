@@ -161,7 +161,7 @@ def two_of(names: Sequence[str], classes: Sequence[str] | None, where: str) -> t
     for c in chosen:
         checks.choice(c, names, f"{where}, class")
     if len(set(chosen)) != 2 or len(chosen) != 2:
-        hint = "name two with classes=(X, Y), or --classes X,Y"
+        hint = "choose two with --classes X,Y or, in Python, classes"
         raise InputError(
             f"expected two protected classes, got {some(chosen)}", where=where, hint=hint
         )

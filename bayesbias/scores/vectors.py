@@ -652,6 +652,6 @@ def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tup
     if wrong or not couples:
         got = some(wrong[0]) if wrong else "none"
         problem = f"expected pairs of words that define a direction, got {got}"
-        hint = 'give definitional_sets in the word list, or sets=[("he", "she"), ...]'
+        hint = "add definitional_sets to the word list or, in Python, give sets"
         raise InputError(problem, where=where, hint=hint)
     return [(first, second) for first, second in couples]

@@ -137,6 +137,7 @@ def test_score_of_a_query_has_the_number_of_wefe(tmp_path):
     (tmp_path / "query.json").write_text(json.dumps(query))
     said = run("score", *VECTORS, str(tmp_path / "query.json"), "--scores", "weat")
     assert "+0.5250" in said
+    assert "effect size is +1.4152" in " ".join(said.split())
     assert "+0.5250" not in run("score", *VECTORS, "weat7", "--scores", "weat")
     several = answer("score", *VECTORS, "weat7", "--scores", "RND,Weat", "--seed", "1")["scores"]
     assert [score["name"] for score in several] == ["relative_norm_distance", "weat"]

@@ -22,6 +22,7 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
         '"gender" in minilm-static', "14 protected words, 25 stereotypes, 269 controls", "by attribute-set means",
         "intervals for new words and attributes of the same kind", "default (class", "Normal(1, 0.2) for intercept",
         "Exponential(10)", "seed 7", "95%", "±0.03", f"bayesbias {bb.__version__}", "Dobrzeniecka",
+        "attributes (associated pairs only)", "associated - different is the mean cosine distance",
     ):  # fmt: skip
         assert part in text
 
