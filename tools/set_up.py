@@ -44,19 +44,18 @@ def reason(output: str, folder: Path) -> str:
 
 def run(*command: str) -> str | None:
     """Run a command and say what pip does; None where it went well, else all that it printed."""
-    said, packages = [], 0
+    said, downloading = [], False
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line)
-            if line.startswith("Collecting "):
-                if packages == 0:
-                    print("  Downloading packages ...", flush=True)
-                packages += 1
+            if line.startswith("Collecting ") and not downloading:
+                downloading = True
+                print("  Downloading packages ...", flush=True)
             elif line.startswith("Installing collected packages"):
-                print(f"  Installing {packages} packages ...", flush=True)
+                print(f"  Installing {line.count(',') + 1} packages ...", flush=True)
     return None if process.returncode == 0 else "".join(said)
 
 

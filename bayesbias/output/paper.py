@@ -156,10 +156,13 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         outcome = OUTCOMES.get(first.spec.outcome, (first.spec.outcome.replace("_", " "), ""))[0]
         kinds = set(first.table.get("connection", ()))
         if first.spec.results.group == "connection" and {"associated", "different"} <= kinds:
+            controls = join_words([name for name in CONTROLS if name in kinds] or [""], "or")
             said += (
-                " A pair is associated if its attribute belongs to the class of its word, and "
-                "different if it belongs to another class; the contrast associated - different is "
-                f"the mean {outcome} of the former minus that of the latter."
+                " The connection of a pair is associated if its attribute belongs to the class of "
+                "its word, different if it belongs to another class"
+                f"{f', and {controls} if it is a control word' * bool(controls)}. The contrast "
+                f"associated - different is the mean {outcome} of associated minus that of "
+                "different pairs."
             )
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
@@ -243,7 +246,7 @@ def _priors(spec: ModelSpec, *, several: bool) -> str:
             name = " by ".join(text.removeprefix("2 ") for text in counted)
             units.append(f"{name.replace('_', ' ')}{only}")
         elif parameter.name == spec.noise.get("sigma"):
-            names.append("residual SD")
+            names.append("the residual SD")
         else:
             names.append(parameter.name.replace("_", " "))
     for names, units in priors.values():
