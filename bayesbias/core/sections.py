@@ -114,8 +114,8 @@ class Section:
         Draws its figure and returns its axes; for page and run folder.
     text : str
         A paragraph before the table, on the page.
-    note : str
-        A line below the table.
+    note : str or function
+        A line below the table, or what makes it from the rows that are shown.
     show_on : str
         Some of ``terminal, detail, page, fold, files, folder``, with blanks between them.
         ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page
@@ -129,7 +129,7 @@ class Section:
     columns: Sequence[Any] = ()
     figure: Callable[[], Any] | None = None
     text: str = ""
-    note: str = ""
+    note: str | Callable[[pd.DataFrame], str] = ""
     show_on: str = "detail fold files"
 
     def __post_init__(self) -> None:
@@ -142,6 +142,10 @@ class Section:
     def shown_on(self, *places: str) -> bool:
         """Say whether the section is shown on one of some places."""
         return not set(places).isdisjoint(self.show_on.split())
+
+    def note_for(self, shown: pd.DataFrame) -> str:
+        """Return the line below the table for the rows that are shown."""
+        return self.note(shown) if callable(self.note) else self.note
 
     @cached_property
     def frame(self) -> pd.DataFrame | None:

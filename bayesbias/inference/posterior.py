@@ -809,16 +809,24 @@ class BiasFit(sections.Result):
         return out.drop_vars("estimand").isel(row=self.order_of(asked))
 
     def _draws_of_parameters(self) -> xr.DataArray:
-        """Return draws of all parameters but those of attributes, in the order of their labels."""
+        """Return draws of all parameters but those of attributes, in the order of their labels.
+
+        Entries that no row of the table has are left out.
+        """
         posterior, columns = self.idata["posterior"].dataset, []
         labels: dict[str, list[str]] = {"name": [], "index": []}
         for name, parameter in self.spec.parameters.items():
             if "attribute" in parameter.dims:
                 continue
-            shown = {dim: self.design.shown[dim] for dim in parameter.dims}
+            design = self.design
+            shown = {dim: design.shown[dim] for dim in parameter.dims}
             values = posterior[name].transpose("chain", "draw", *shown).sel(shown).to_numpy()
-            columns.append(values.reshape(*values.shape[:2], -1))
-            entries = [", ".join(entry) for entry in itertools.product(*shown.values())]
+            flat = np.arange(design.size(name)).reshape(design.shape(name))
+            order = flat[np.ix_(*([*map(design.coords[d].index, shown[d])] for d in shown))].ravel()
+            kept = ~design.without_data(name)[order] if name in design.index else order >= 0
+            columns.append(values.reshape(*values.shape[:2], -1)[..., kept])
+            every = map(", ".join, itertools.product(*shown.values()))
+            entries = list(itertools.compress(every, kept))
             labels["name"] += [name] * len(entries)
             labels["index"] += entries
         return estimates.labeled_draws(np.concatenate(columns, axis=-1), labels)

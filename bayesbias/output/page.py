@@ -6,6 +6,7 @@ The result first, then tables, figures, data, model and glossary.
 import base64
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -24,6 +25,8 @@ from bayesbias.output import registry, store
 from bayesbias.studies.common import convergence
 
 LONG = 24  # characters from which on a cell may break into lines
+ADVICE = re.compile(r"[.:]? (\()?[Rr]aise (--tune and )?(--)?draws(?(1)\))")
+"""What a headline advises the one who fitted, not a reader of the page."""
 DISTANCES = (
     (
         "cosine distance",
@@ -35,12 +38,23 @@ DISTANCES = (
     ),
     ("human, neutral", "Control words: words about people, and words about things."),
     (
-        "d",
+        "d, SDs of pairs",
         "The difference in standard deviations of single pairs, for comparison with other vectors.",
     ),
     (
-        "population, new words",
-        "The mean over new words and attributes like the listed ones: use it for any claim.",
+        "change",
+        "The difference in the second vectors minus that in the first, fitted to the change of "
+        "each pair. So it may differ a little from the two differences.",
+    ),
+    (
+        "weaker, stronger, reversed",
+        "In the second corpus the difference is closer to zero, farther from zero, or has the "
+        "other sign.",
+    ),
+    (
+        "new words",
+        "The mean over new words and attributes like the listed ones (in tables: population). Use "
+        "it for any claim.",
     ),
     (
         "listed words",
@@ -122,6 +136,19 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             if section.shown_on("page", "fold")
             and (section.frame is not None or section.figure or section.text)
         ]
+    said = registry.interpretation(result, view)
+    parts = {
+        "headline": ADVICE.sub("", said.headline),
+        "details": [ADVICE.sub("", text) for text in said.details],
+        "first": [shown for section, shown in sections if section.shown_on("terminal")],
+        "others": [shown for section, shown in sections if not section.shown_on("terminal")],
+    }
+    own = study.glossary(result) if hasattr(study, "glossary") else ()
+    terms = (*own, *getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES)
+    size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0][0].frame
+    rope = size[1] if size else ""
+    if "ROPE" in said.headline and first is not None and "rope" in first and not size:
+        rope = f"{first['rope'].max():g}{' SDs' * ('unit' in first)}"
     folder = data_dir("report")
     script = (folder / "report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -133,11 +160,11 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         keep_trailing_newline=True,
     )
     text = environment.get_template("report.html.j2").render(
-        said=registry.interpretation(result, view),
+        **parts,
+        said=said,
+        rope=rope,
         header=study.header(result, view),
         question=study.QUESTION,
-        first=[shown for section, shown in sections if section.shown_on("terminal")],
-        others=[shown for section, shown in sections if not section.shown_on("terminal")],
         fits=[
             {
                 "title": f"Model {fit.spec.name}{f': {name}' if name else ''}",
@@ -148,8 +175,8 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             for name, fit in result.fits().items()
         ],
         command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
-        made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
-        glossary=(*getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES),
+        made=_made(plain(study.about(result))),
+        glossary=_used(terms, parts),
         css=(folder / "report.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=digest,
@@ -157,6 +184,33 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     )
     write_whole(target, text)
     return target
+
+
+def _used(terms: Any, parts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the terms that the page has, with their meaning."""
+    words = [parts["headline"], *parts["details"]]
+    for shown in (*parts["first"], *parts["others"]):
+        cells = itertools.chain(shown["heads"], *shown["rows"])
+        words += [shown["title"], shown["note"], *(cell["text"] for cell in cells)]
+    text = "\n".join(dict.fromkeys(words)).replace("_", " ")
+    return [
+        (term, meaning)
+        for term, meaning in terms
+        if re.search(rf"(?<!\w)({'|'.join(map(re.escape, term.split(', ')))})(?!\w)", text, re.I)
+    ]
+
+
+def _made(about: dict[str, Any]) -> str:
+    """Return how a result was made, as JSON: its inputs, then the rest, words found last.
+
+    Missing words stand once, and a list of words takes one line.
+    """
+    provenance, coverage = about.pop("provenance", {}), about.pop("coverage", None) or {}
+    twice = ("coverage", "missing")
+    about = {"provenance": {k: v for k, v in provenance.items() if k not in twice}, **about}
+    about["coverage"] = {k: v for k, v in coverage.items() if k not in twice}
+    text = json.dumps(about, indent=1, ensure_ascii=False)
+    return re.sub(r"\[\n[^\[\]{}]*\]", lambda found: re.sub(r"\n *", " ", found[0]), text)
 
 
 def _shown(section: Section, view: View) -> dict[str, Any]:
@@ -182,7 +236,7 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "name": section.name,
         "title": section.title,
         "text": section.text,
-        "note": section.note,
+        "note": section.note_for(frame),
         "sortable": "is_heading" not in frame,
         "picture": None if section.figure is None else _svg(section),
         "heads": [{"text": head, "number": column.is_number} for column, head, _ in columns],

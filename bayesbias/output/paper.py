@@ -304,7 +304,7 @@ def _missing(coverage: Mapping[str, Any] | None, table: pd.DataFrame) -> str:
     """Say how many of the listed words were not in the vectors."""
     missing, listed = dict[str, set[str]](), Counter[str](kinds_of(table))
     own = "attribute" if "attribute" in listed else "stereotype"
-    for side, name, group in coverage_groups(coverage):
+    for side, name, group, _ in coverage_groups(coverage):
         noun = "protected word" if side == "protected" else "control" if name in CONTROLS else own
         missing.setdefault(noun, set()).update(group["missing"])
         listed[noun] += group["found"] * group.get("left_out", False)

@@ -10,7 +10,8 @@ from bayesbias.inference.view import View
 from bayesbias.studies.common import misfit_warnings
 
 # The attribute `study` of a result's class names one of these modules. Each has ``QUESTION``, which
-# stands under the title of the page, perhaps ``GLOSSARY``, terms that the page explains, and
+# stands under the title of the page, perhaps ``GLOSSARY``, terms that the page explains in place of
+# those of distances, or ``glossary(result)``, terms that come before those, and
 # ``header(result, view)``, the lines over the first table, ``sections(result, view)``,
 # ``interpret(result, view)`` and ``about(result)``, what is known of its making, for JSON.
 STUDIES = {

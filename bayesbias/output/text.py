@@ -64,10 +64,11 @@ def to_text(
         if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
             continue
         lines = [*wrapped(section.title), ""]
-        lines += table_lines(frame.head(MOST_ROWS), section.columns, view)
+        rows = frame.head(MOST_ROWS)
+        lines += table_lines(rows, section.columns, view)
         if len(frame) > MOST_ROWS:
             lines.append(f"and {len(frame) - MOST_ROWS:,} more rows: --out writes all")
-        blocks.append("\n".join([*lines, *wrapped(section.note)]))
+        blocks.append("\n".join([*lines, *wrapped(section.note_for(rows))]))
     blocks.append(interpretation_text(interpretation(result, view), detail))
     return "\n\n".join(blocks)
 
@@ -79,12 +80,14 @@ def to_html(result: Any) -> str:
     for section in study.sections(result, view):
         frame = section.frame if section.shown_on("terminal") else None
         if frame is not None and not frame.empty:
-            shown = printed(frame.head(MOST_ROWS), section.columns, view.prob)
+            rows = frame.head(MOST_ROWS)
+            shown = printed(rows, section.columns, view.prob)
             cells = zip(*(cells for _, _, cells in shown), strict=True)
             table = pd.DataFrame(cells, columns=[head for _, head, _ in shown])
             parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
             parts.append(table.to_html(index=False, border=0))
-            parts.append(f"<p>{html.escape(section.note)}</p>" if section.note else "")
+            note = section.note_for(rows)
+            parts.append(f"<p>{html.escape(note)}</p>" if note else "")
     return "".join([*parts, study.interpret(result, view)._repr_html_()])
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
 MISFIT = 0.1
+NOUNS = {"protected": "protected word", "attributes": "attribute"}
 KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 
 
@@ -259,26 +260,29 @@ def slope_sections(
     ]
 
 
-def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
-    """Return side, name and found words of each class, attribute set and kind of controls."""
-    sides = ("protected", "attributes")
-    return [(s, name, of) for s in sides for name, of in (coverage or {}).get(s, {}).items()]
+def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, Any, str]]:
+    """Return side, name and found words of each class, attribute set and kind of controls.
+
+    And what these words are called, such as ``attributes of man``.
+    """
+    return [
+        (side, name, of, f"{name} controls" if name in CONTROLS else f"{noun}s of {name}")
+        for side, noun in NOUNS.items()
+        for name, of in (coverage or {}).get(side, {}).items()
+    ]
 
 
 def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
     """Return the classes, sets and controls with more than half of their words missing."""
-    return [
-        name for _, name, of in coverage_groups(coverage) if 2 * len(of["missing"]) > of["listed"]
-    ]
+    groups = coverage_groups(coverage)
+    return [what for *_, of, what in groups if 2 * len(of["missing"]) > of["listed"]]
 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
     notes, composed = [], Counter[str]()
-    nouns = {"protected": "protected word", "attributes": "attribute"}
-    for side, name, group in coverage_groups(coverage):
+    for side, name, group, what in coverage_groups(coverage):
         missing, listed = group["missing"], group["listed"]
-        what = f"{name} controls" if name in CONTROLS else f"{nouns[side]}s of {name}"
         for other, words in group.get("not_in", {}).items():
             missing = [word for word in missing if word not in words]
             of = f"{len(words)} of {listed} {what}"
@@ -286,7 +290,7 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
         if own := group.get("composed"):
-            composed["control" if name in CONTROLS else nouns[side]] += len(own)
+            composed["control" if name in CONTROLS else NOUNS[side]] += len(own)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")

@@ -133,6 +133,7 @@ def distance_table(
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
     about: dict[str, Any] = {
         "name": words.name,
+        "source": words.source,
         "sha256": words.sha256,
         "controls": words.controls.name if words.controls else "none",
     }

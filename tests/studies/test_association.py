@@ -113,9 +113,11 @@ def test_vectors_in_one_direction_have_a_warning(gender):
 
 def test_mostly_missing_controls_have_a_warning(fit):
     controls = {"listed": 3, "found": 1, "missing": ["x", "y"]}
-    coverage = {"protected": {}, "attributes": {"neutral": controls}}
+    known = {"listed": 3, "found": 3, "missing": []}
+    coverage = {"protected": {"a": known}, "attributes": {"a": controls, "neutral": controls}}
     less = dataclasses.replace(fit, provenance={**fit.provenance, "coverage": coverage})
-    assert "--controls" in warned(less, "neutral")[0]
+    (said,) = warned(less, "--controls")
+    assert "attributes of a, neutral controls" in said
     assert not warned(fit, "missing")
 
 

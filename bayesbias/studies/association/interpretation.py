@@ -192,7 +192,7 @@ def data_warnings(fit: BiasFit) -> list[str]:
     out = []
     if thin := common.mostly_missing(fit.provenance.get("coverage")):
         out.append(
-            f"More than half of the words are missing of: {common.listing(thin)}. Add words that "
+            f"More than half of these words are missing: {common.listing(thin)}. Add words that "
             "the vectors have, or choose other controls (--controls)."
         )
     if cosine := _mean_cosine(fit):

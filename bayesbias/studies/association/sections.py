@@ -116,9 +116,11 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
                 (*common.KEYS, *CONTRAST_COLUMNS),
-                note=(
-                    "listed_words: the mean is the observed value. The interval is the model's, "
-                    "which shrinks it, so that it may leave the observed value out."
+                note=lambda shown: (
+                    "The mean of listed_words is the observed value. The model shrinks it, so its "
+                    "interval may leave that value out."
+                    if "listed_words" in set(shown["estimand"])
+                    else ""
                 ),
             ),
         ]
@@ -296,7 +298,7 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
     """
     rows = [
         {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
-        for side, name, group in common.coverage_groups(fit.provenance.get("coverage"))
+        for side, name, group, _ in common.coverage_groups(fit.provenance.get("coverage"))
     ]
     columns = ["side", "group", "listed", "found", "missing"]
     return pd.DataFrame(rows, columns=columns) if rows else None

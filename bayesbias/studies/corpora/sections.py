@@ -14,7 +14,7 @@ from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
 from bayesbias.studies.corpora.comparing import CorpusComparison
 
-QUESTION = "What changed from one corpus to another?"
+QUESTION = "What differs between the corpora?"
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
 CHANGE = Column("mean", "change", "signed")
@@ -82,9 +82,9 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
         Section(
             "result",
             f"Difference in {'SDs of pairs' if in_sds else 'cosine distance'}, {what}, new words "
-            "(negative change: the first kind came closer)",
+            f"(negative {change.heading}: the first kind is closer in {'the ' * (last == 'second')}{last})",
             partial(main_table, result, view),
-            (Column("label", ""), *ends, change, HPDI, IN_ROPE),
+            (Column("label", ""), change, HPDI, IN_ROPE, *ends),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
             show_on="terminal page",
         ),
@@ -169,7 +169,7 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
 
 
 def direction(row: Any) -> str:
-    """Say which way a difference moved from the first corpus to the last.
+    """Say what a difference of the first corpus is in the last.
 
     Nothing where the intervals of the change, and of both differences, do not decide it.
     """
@@ -178,27 +178,27 @@ def direction(row: Any) -> str:
         for of in ("hpdi", "first", "last")
     )
     if way and (way == first or (way == last and way * row.first > 0)):
-        return "became stronger"
+        return "stronger"
     if way and first == -way and last == way:
         return "reversed"
-    return "became weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
+    return "weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
 
 
 def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, unit: str) -> str:
     """Say how one contrast changed.
 
-    Such as ``women: family minus career became weaker from 1930s to 1980s: change +0.04``.
+    Such as ``women: family minus career is weaker in 1980s than in 1930s: change +0.04``.
     """
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
     size = f"{row.mean:+.3f}{unit}{step} {common.interval(row)}"
-    period = f"from {start} to {end}"
-    moved = f"{interpretation.in_names(names, row)} moved by {size} {period}"
+    what = interpretation.in_names(names, row)
+    moved = f"{what} differs by {size} from {start} to {end}"
     rope = f"the ROPE (±{row.rope:.2g}{unit}{step})"
     where, _, unsure = row.verdict.partition(", ")
     if where == "negligible":
-        return f"No change by more than {rope}: {moved}."
+        return f"No difference by more than {rope}: {moved}."
     if where == "inconclusive":
         if unsure:
             return f"Inconclusive with so few draws: {moved}. Raise --draws."
@@ -206,7 +206,8 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
             f"Inconclusive: {moved}. The interval {common.zero_in(row)} and reaches beyond {rope}."
         )
     if way := direction(row):
-        moved = f"{interpretation.in_names(names, row)} {way} {period}: change {size}"
+        than = "compared with" if way == "reversed" else "than in"
+        moved = f"{what} is {way} in {end} {than} {start}: change {size}"
     else:
         moved += " (weaker or stronger: inconclusive)"
     near = "but perhaps less than" if unsure else "by more than"
@@ -234,7 +235,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         )
         if own and its and own.hpdi_low * own.hpdi_high > 0 >= its.hpdi_low * its.hpdi_high:
             out.append(
-                f"{interpretation.label_of(names, own)}: words of other classes may have moved just "
+                f"{interpretation.label_of(names, own)}: words of other classes may differ just "
                 f'as much. Report the row "{interpretation.label_of(names, its)}" too.'
             )
     if result.has_slope:

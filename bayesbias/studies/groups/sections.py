@@ -24,6 +24,25 @@ MOST_ROWS = 20  # of the first table
 MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
 
 
+def glossary(fit: BiasFit) -> list[tuple[str, str]]:
+    """Explain the rows of the first table, in the names of the list."""
+    groups, sets = fit.table["protected_class"].astype(str).unique(), main_sets(fit)
+    out = []
+    if len(sets) > 1:
+        x, y = sets[:2]
+        meaning = f"Distance to {x} minus distance to {y}. Below zero: closer to {x} than to {y}."
+        out.append((f"{x} - {y}", meaning))
+    if len(groups) > 1:
+        a, b = groups[:2]
+        meaning = (
+            f"Under a set: distance of {a} minus distance of {b}. Under two sets: the same for their "
+            f"difference. Below zero: {a} is closer to the (first) set."
+        )
+        out.append((f"{a} - {b}", meaning))
+    out.append(("others", "The mean of all other groups, each with the same weight."))
+    return out
+
+
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = fit.table.astype({"attribute_class": str})

@@ -270,6 +270,7 @@ def wefat(
         "name": published.data,
         "wordlist": {
             "name": listed.name,
+            "source": listed.source,
             "sha256": listed.sha256,
             "classes": list(published.classes),
             **({"file": os.path.basename(listed.origin)} if own_file else {}),
