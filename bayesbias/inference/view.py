@@ -77,7 +77,7 @@ class Verdict(enum.Enum):
 
 
 TOO_CLOSE = "inconclusive, raise draws"
-"""The verdict of too few draws: the Monte Carlo error of an end is not small, and could change it."""
+"""The verdict of too few draws: the Monte Carlo error of an end could change it."""
 SMALL_ERROR = 0.02  # of the width of an interval; more draws then hardly move its ends
 VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
 
@@ -110,16 +110,12 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
     """
     by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
     found = {
-        place(a, b, rope)
+        place(a, b, rope).value.partition(",")[0]
         for a in (low - by_low, low + by_low)
         for b in (high - by_high, high + by_high)
     }
     outer = low - by_low, high + by_high
-    one_side = (
-        found <= {Verdict.BELOW, Verdict.SLIGHTLY_BELOW},
-        found <= {Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE},
-    )
-    unsure = len(found) > 1 and not any(one_side) and few_draws((low, high), outer)
+    unsure = len(found) > 1 and few_draws((low, high), outer)
     return TOO_CLOSE if unsure else place(*outer, rope).value
 
 

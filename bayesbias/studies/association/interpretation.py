@@ -87,7 +87,7 @@ def _standardized(fit: BiasFit, view: View) -> pd.Series:
 
 
 def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
-    """Say what the first contrast shows, and for which classes it does not; `sets` has their rows."""
+    """Say what the first contrast shows, and for which classes it does not."""
     row: Any = next(rows_of(fit, view, "overall").itertuples())
     verdict, (first, _, second) = common.in_words(row), row.contrast.partition(" - ")
     if own_names(fit) and row.contrast == OF_INTEREST:
