@@ -436,7 +436,7 @@ def plot_corpora(
         drawn = [*in_each, *drawn]
     handles = [*forests.handle_series(drawn), forests.rope_handle(near)]
     note = f"{result.provenance['name']}; new words. Posterior mean and {as_percent(prob)} HPDI"
-    return style.finish(axes, "What changed between corpora", note, handles, frame)
+    return style.finish(axes, "What differs between corpora", note, handles, frame)
 
 
 def _square_scatter(

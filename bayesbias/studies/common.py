@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -224,9 +224,7 @@ def interval(row: Any) -> str:
     return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
 
 
-def listing(names: Iterable[str], most: int = 6) -> str:
-    """Return names with commas, and how many more there are."""
-    return some(names, most)
+listing = functools.partial(some, most=6)  # names with commas, and how many more there are
 
 
 def sentence(note: str) -> str:

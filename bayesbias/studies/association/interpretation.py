@@ -328,11 +328,6 @@ def _details(fit: BiasFit, view: View) -> list[str]:
     out = []
     first = rows_of(fit, view, "overall")["contrast"].iloc[0]
     a, _, b = first.partition(" - ")
-    if names := own_names(fit):
-        out += [
-            f"{in_names(names, row)} {row.mean:+.3f} {common.interval(row)}."
-            for row in rows_of(fit, view, "class").itertuples()
-        ]
     if variances.has_variance(fit.spec):
         superiority = _standardized(fit, view)["probability_of_superiority"]
         out.append(

@@ -82,7 +82,8 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
         Section(
             "result",
             f"Difference in {'SDs of pairs' if in_sds else 'cosine distance'}, {what}, new words "
-            f"(negative {change.heading}: the first kind is closer in {'the ' * (last == 'second')}{last})",
+            f"(negative {change.heading}: the first kind is closer in "
+            f"{'the ' * (last == 'second')}{last})",
             partial(main_table, result, view),
             (Column("label", ""), change, HPDI, IN_ROPE, *ends),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),

@@ -36,7 +36,7 @@ def header(result: Replicates, view: View) -> list[str]:
     around = "" if result.center is None else f", centered on {full}"
     return [
         common.title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
-        f"{len(first_fit(result).table):,} pairs in each of {common.listing(sets, 4)}",
+        f"{len(first_fit(result).table):,} pairs in each of {common.listing(sets, most=4)}",
         f"{common.convergence_of_all(result)}; pooled by Rubin's rules{around}",
     ]
 
@@ -168,7 +168,7 @@ def interpret(result: Replicates, view: View) -> Interpretation:
     if lacking := set.union(*words) - set.intersection(*words):
         warnings.append(
             "The sets have different words. Leave those that some lack out of the list: "
-            f"{common.listing(sorted(lacking), 20)}."
+            f"{common.listing(sorted(lacking), most=20)}."
         )
     return Interpretation(subject, " ".join(said), warnings, notes, lambda: details)
 
