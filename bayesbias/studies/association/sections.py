@@ -177,6 +177,11 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
                 show_on="fold",
             )
         )
+    counts = ("listed", "found", "missing")
+    found = [
+        {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
+        for side, name, group, _ in common.coverage_groups(fit.provenance.get("coverage"))
+    ]
     return [
         Section(
             "predictive",
@@ -196,7 +201,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
         Section(
             "coverage",
             "Words found in the vectors",
-            lambda: coverage_frame(fit),
+            lambda: pd.DataFrame(found, columns=["side", "group", *counts]) if found else None,
             (
                 "side",
                 "group",
@@ -289,16 +294,3 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
             figure=lambda: bb.plots.plot_frequencies(fit),
         ),
     ]
-
-
-def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
-    """Return listed and found words of each class and attribute set.
-
-    None for a table without an account of them.
-    """
-    rows = [
-        {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
-        for side, name, group, _ in common.coverage_groups(fit.provenance.get("coverage"))
-    ]
-    columns = ["side", "group", "listed", "found", "missing"]
-    return pd.DataFrame(rows, columns=columns) if rows else None

@@ -469,7 +469,16 @@ def compare(
             where="original",
             hint="compare them with kind='corpora' (--corpora), which compares groups",
         )
-    tables = {name: _owned(table) for name, table in _tables_by_name(debiased).items()}
+    if not isinstance(debiased, Mapping) or "protected_word" in debiased:
+        debiased = {"debiased": debiased}
+    names = checks.names(debiased, "method")
+    if not names or "original" in names:
+        problem = "debiased: expected tables by name, none of them 'original'"
+        raise InputError(problem, found=list(names))
+    tables = {
+        name: _owned(as_pair_table(table))
+        for name, table in zip(names, debiased.values(), strict=True)
+    }
     notes = ["attribute sets of no class are left out of the comparison"] * (
         len(start) > len(whole)
     )
@@ -515,17 +524,6 @@ def compare(
         "order": sorted(methods, key=left),
     }
     return Comparison(before, methods, provenance)
-
-
-def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
-    if not isinstance(debiased, Mapping) or "protected_word" in debiased:
-        return {"debiased": as_pair_table(debiased)}
-    names = checks.names(debiased, "method")
-    if not names or "original" in names:
-        raise InputError(
-            "debiased: expected tables by name, none of them 'original'", found=list(names)
-        )
-    return dict(zip(names, map(as_pair_table, debiased.values()), strict=True))
 
 
 def _owned(table: PairTable) -> PairTable:
