@@ -39,7 +39,11 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
                 f"expected OURS=THEIRS, such as outcome=score, got {part!r}", where="--columns"
             )
         named[ours] = theirs
+    from bayesbias.studies.requirements import check_names
+
     table = bb.studies.load_responses(files, layout=given["layout"], columns=named)
+    if given["require"]:  # names are known before the fit
+        check_names(given["require"], [name for name, *_ in table.contrasts()])
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, {**given, "rope": result.rope})
@@ -51,7 +55,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
 @shared.options("own.responses-sentences", "as_json")
 def response_sentences(words: str, out: Path, **given: Any) -> None:
     """Write balanced sentences to rate."""
-    _write(bb.studies.response_sentences(words), out)
+    _write(bb.wordlists.response_sentences(words), out)
 
 
 def _write(frame: pd.DataFrame, out: Path) -> None:
@@ -162,7 +166,7 @@ def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
     except InputError:  # of other groups than women and men, or without professions
         if not Path(words).is_file():
             raise
-        frame = bb.studies.response_sentences(words)
+        frame = bb.wordlists.response_sentences(words)
     _write(frame, out)
 
 

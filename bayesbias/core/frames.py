@@ -96,6 +96,34 @@ def read_cells(path: Path) -> tuple[pd.DataFrame, str]:
     return frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")].fillna(""), mark
 
 
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read a table in CSV, TSV, Parquet or JSON lines, whose nested keys are joined by dots.
+
+    Columns may be separated by semicolons, with decimal commas. Lines of # before the header are comments.
+    """
+    ending = path.suffix.lower()
+    with guarded(path, "a table"):
+        if ending in (".parquet", ".pq"):
+            return pd.read_parquet(path)
+        if ending in (".jsonl", ".json", ".ndjson"):
+            import json
+
+            text = path.read_text(encoding="utf-8").strip()
+            each = filter(str.strip, text.split("\n"))
+            rows = json.loads(text) if text.startswith("[") else [json.loads(row) for row in each]
+            return pd.json_normalize(rows)
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        first = next((line for line in lines if not line.startswith("#")), "")
+        mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
+        frame = pd.read_csv(
+            path, sep=mark, comment="#" if lines[:1] != [first] else None, keep_default_na=False,
+            dtype=object, encoding="utf-8-sig",
+        )  # fmt: skip
+        if mark == ";":
+            frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
+        return frame.rename(columns=str)
+
+
 def read_csv(
     path: Path,
     labels: Collection[str],

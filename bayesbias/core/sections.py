@@ -116,6 +116,8 @@ class Section:
         A paragraph before the table, on the page.
     note : str or function
         A line below the table, or what makes it from the rows that are shown.
+    more : str
+        A line below the table on the terminal, where ``--detail`` has more of it.
     show_on : str
         Some of ``terminal, detail, page, fold, files, folder``, with blanks between them.
         ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page
@@ -130,6 +132,7 @@ class Section:
     figure: Callable[[], Any] | None = None
     text: str = ""
     note: str | Callable[[pd.DataFrame], str] = ""
+    more: str = ""
     show_on: str = "detail fold files"
 
     def __post_init__(self) -> None:

@@ -26,6 +26,7 @@ from bayesbias.inference.likelihood import Collapsed, covariances, without_direc
 
 _DENSE = 1_000_000  # weights
 _NUMBERS_AT_A_TIME = 4_000_000
+_NODES = 21  # of Gauss-Hermite quadrature
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,6 +434,19 @@ class Mixtures:
             which = parts[rng.choice(len(parts), values.shape[:2], p=self.weight[parts])]
             out[..., k] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
         return out
+
+
+def expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """Return the mean of the logistic of eta + sd z over a standard normal z."""
+    from scipy.special import expit
+
+    if not sd.any():
+        return expit(eta)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    out = np.zeros_like(eta)
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+        out += weight * expit(eta + node * sd)
+    return out
 
 
 def mixture_mean_sd(

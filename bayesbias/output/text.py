@@ -20,7 +20,7 @@ from bayesbias.output.registry import interpretation, study_of
 WIDTH = 80
 NARROW = 12  # columns of text are not made narrower
 LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
-MOST_ROWS = 40  # of one table; what is shown first has fewer
+MOST_ROWS = 200  # of one table; what is shown first has fewer
 
 
 def to_text(
@@ -63,12 +63,12 @@ def to_text(
     for section in [*study.sections(result, view), *more]:
         if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
             continue
-        lines = [*wrapped(section.title), ""]
-        rows = frame.head(MOST_ROWS)
-        lines += table_lines(rows, section.columns, view)
+        title, rows = section.title, frame.head(MOST_ROWS)
         if len(frame) > MOST_ROWS:
-            lines.append(f"and {len(frame) - MOST_ROWS:,} more rows: --out writes all")
-        blocks.append("\n".join([*lines, *wrapped(section.note_for(rows))]))
+            title += f" (the first {MOST_ROWS} of {len(frame):,} rows; --out and the page have all)"
+        lines = [*wrapped(title), "", *table_lines(rows, section.columns, view)]
+        lines += wrapped(section.note_for(rows)) + wrapped("" if detail else section.more)
+        blocks.append("\n".join(lines))
     blocks.append(interpretation_text(interpretation(result, view), detail))
     return "\n\n".join(blocks)
 
@@ -224,11 +224,12 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
         }
         for row in records(frame[names])
     ]
+    one = len(rows) == 1 or result.study not in ("responses", "sentences")  # else all are equals
     converged = (study.about(result).get("diagnostics") or {}).get("ok")
     return {
         "kind": result.study,
         "result": said.headline,
-        "verdict": rows[0].get("verdict") if rows and converged is not False else None,
+        "verdict": rows[0].get("verdict") if rows and one and converged is not False else None,
         "contrasts": rows,
         "converged": converged,
         "warnings": list(said.warnings),

@@ -30,7 +30,7 @@ _FOOT, _TALL = 0.42, 0.8  # where a ridge stands below its row, and how high it 
 
 
 @styled
-def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
+def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
     There is a row for each group of the results: for each connection, or of groups each attribute
@@ -38,8 +38,8 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
 
     Parameters
     ----------
-    fit : BiasFit
-        What `fit` returned.
+    fit : BiasFit or ResponsesResult
+        What `fit` or `fit_responses` returned.
     replicates : int
         How many replicated tables are drawn, at most 200.
     ax : matplotlib Axes, optional
@@ -59,6 +59,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
+    fit = getattr(fit, "fit", fit)
     forests.need_fit(fit)
     column = fit.spec.results.group
     checks.count(replicates, "replicates", 1, 200)

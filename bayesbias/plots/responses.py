@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core import FitError, InputError, checks
+from bayesbias.core import FitError, InputError, checks, join_words
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
@@ -20,6 +20,7 @@ from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
 
 _MOST = 30  # rows
+_FEWEST = 8  # of one difference
 _SCALES = {"difference": "probability", "logit_difference": "log odds"}
 _BLUE, _MARK = COLOR["different"], MARKER["different"]
 _POINTS = {"color": _BLUE, "markeredgecolor": "white", "markeredgewidth": 0.6, "markersize": 5}
@@ -96,9 +97,14 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
 
 @styled
 def plot_response_templates(
-    result: Any, *, prob: float = PROB, level: str | None = None, ax: Axes | None = None
+    result: Any,
+    *,
+    prob: float = PROB,
+    level: str | None = None,
+    contrast: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Show the first difference between groups in each template or item.
+    """Show differences between groups in each template and item, of the first model.
 
     Parameters
     ----------
@@ -107,47 +113,61 @@ def plot_response_templates(
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
     level : {"template", "item"}, optional
-        By default templates, where there are several.
+        By default both, where there are several.
+    contrast : str, optional
+        Such as ``"black - white"``; by default each two groups.
     ax : matplotlib Axes, optional
         By default of a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If the level or the contrast is unknown.
     """
-    frame = result.contrasts(prob, "new_words").query("scale != 'log_odds'")
-    levels = [own for own in ("template", "item") if (frame["level"] == own).any()]
-    shown = level or (levels[0] if levels else "overall")
-    first = frame.iloc[0]
-    labels = pd.Series({"level": shown, "contrast": first["contrast"], "model": first["model"]})
-    own = frame[(frame[labels.index] == labels).all(axis=1)]
-    own, cut = _ends(own.sort_values("mean").rename(columns={"name": "key"}))
-    what = result.estimands
+    frame = result.contrasts(prob, "new_words", level).query("scale != 'log_odds'")
+    frame = frame[frame["model"] == frame["model"].iloc[0]]
+    parts = frame["level"] != "overall"
+    frame = frame[parts] if parts.any() else frame
+    if contrast is not None:
+        checks.choice(contrast, frame["contrast"].unique().tolist(), "contrast")
+        frame = frame[frame["contrast"] == contrast]
+    else:
+        frame = frame[~frame["contrast"].str.endswith(" - others")]
+    heads = [with_minus(f"{row.contrast} by {row.level}") for row in frame.itertuples()]
+    frame = frame.assign(head=heads, key=[*zip(heads, frame["name"], strict=True)])
+    by_head = frame.groupby("head", sort=False)
+    most = max(_FEWEST, _MOST // len(by_head))
+    rows, cut = zip(*(_ends(own.sort_values("mean"), most) for _, own in by_head), strict=True)
+    own, what = pd.concat(rows), result.estimands
     legend = what.get("new_words") or what.get("listed_words", "mean")
     return forests.forest(
         ax,
-        forests.ungrouped(own["key"]),
+        forests.grouped(zip(own["head"], own["key"], own["name"], strict=True)),
         [forests.Series(own, forests.POPULATION, legend=legend)],
         rope=result.rope,
-        title=f"{with_minus(first['contrast'])} by {shown}",
-        note=forests.mean_and_interval(prob) + cut,
-        xlabel=f"{with_minus(first['contrast'])}, {result.scale}",
+        title=f"Differences between groups by {join_words(own['level'].unique())}",
+        note=forests.mean_and_interval(prob) + max(cut, key=len),
+        xlabel=f"difference in {result.scale}",
         data=own,
     )
 
 
-def _ends(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _ends(rows: pd.DataFrame, most: int = _MOST) -> tuple[pd.DataFrame, str]:
     """Return the first and the last of many rows, and a note on those left out."""
-    if len(rows) <= _MOST:
+    if len(rows) <= most:
         return rows, ""
-    half = _MOST // 2
+    half = most // 2
     kept = pd.concat([rows.head(half), rows.tail(half)])
     return kept, f"; {half} lowest and {half} highest of {len(rows)}"
 
 
 @styled
 def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
-    """Show the differences between groups of all models side by side.
+    """Show the differences between each two groups, of all models side by side.
 
     Models are compared on the same items.
 
@@ -166,8 +186,13 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     """
     frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
+    several = frame["model"].nunique() > 1
     groups = forests.grouped(
-        (with_minus(row.contrast), row.key, with_minus(row.model) or "model")
+        (
+            with_minus(row.contrast) * several,
+            row.key,
+            with_minus(row.model if several else row.contrast),
+        )
         for row in frame.drop_duplicates("key").itertuples()
     )
     what = result.estimands

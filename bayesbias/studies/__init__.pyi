@@ -3,6 +3,5 @@ from .debiasing.geometry import find_construction as find_construction
 from .requirements import check_requirements as check_requirements
 from .responses.fitting import fit_responses as fit_responses
 from .responses.readers import load_responses as load_responses
-from .responses.table import response_sentences as response_sentences
 from .sentences.seat import leave_one_out as leave_one_out
 from .sentiment.analysis import fit_sentiment as fit_sentiment

@@ -6,10 +6,12 @@ Columns of estimates, lines about data and sampling, verdicts in words.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias import __version__
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 # The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
 MISFIT = 0.1
 NOUNS = {"protected": "protected word", "attributes": "attribute"}
+FLAT = 1e-12  # of the spread of values, below which all are equal
 KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 
 
@@ -293,3 +296,29 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")
     return [*notes, *(sentence(str(note)) for note in (coverage or {}).get("notes", ()))]
+
+
+# -- of numbers about groups -------------------------------------------------------------------------
+
+
+def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) -> pd.DataFrame:
+    """Return differences of an outcome between each two models, of rows that agree in some columns."""
+    parts = [frame.iloc[:0][[*same, outcome, by]]]
+    for pair in itertools.combinations(dict.fromkeys(frame[by]), 2):
+        a, b = (frame[frame[by] == name] for name in pair)
+        both = a.merge(b, on=same, suffixes=("", "_b"))
+        both[outcome] -= both[f"{outcome}_b"]
+        parts.append(both[[*same, outcome]].assign(**{by: " - ".join(map(str, pair))}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
+    """Return n, mean, t and the two-sided p-value against zero; t and p are missing where all values are equal."""
+    from scipy import stats
+
+    y = np.asarray(list(values), dtype=float)
+    mean = float(y.mean()) if len(y) else np.nan
+    if len(y) < 2 or np.ptp(y) <= FLAT * max(1.0, float(np.abs(y).max())):
+        return len(y), mean, np.nan, np.nan
+    test = stats.ttest_1samp(y, 0.0)
+    return len(y), mean, float(test.statistic), float(test.pvalue)

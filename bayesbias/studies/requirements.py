@@ -9,12 +9,13 @@ limit is compared with the upper end, a lower limit with the lower end.
 import math
 import operator
 import re
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks
+from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB, ROPE, few_draws, sure_ends
 from bayesbias.studies.common import coverage_groups
@@ -22,10 +23,19 @@ from bayesbias.studies.common import coverage_groups
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"
+OF_ALL = ("coverage", CONVERGED)
 OF_METHODS = (
-    "gap", "gap_sd", "class_gap", "controls", "slope", "moved", "pairs", "human", "neutral",
-    "coverage", CONVERGED,
-)  # fmt: skip
+    "gap",
+    "gap_sd",
+    "class_gap",
+    "controls",
+    "slope",
+    "moved",
+    "pairs",
+    "human",
+    "neutral",
+    *OF_ALL,
+)
 
 
 @dataclass(frozen=True)
@@ -147,7 +157,8 @@ def check_requirements(
         ``pairs`` (share that is compared), ``human`` and ``neutral`` (size of the mean change).
         Names of all results: ``converged``, ``coverage`` (share of the listed words that were
         found, or of the answers that are used) and contrasts as they are printed, for new words;
-        ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class. Of a comparison
+        ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class. A reversed
+        contrast has its ends turned. Of a comparison
         a contrast is its change. Sentence tests without a model have their effect sizes.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -180,7 +191,7 @@ def check_requirements(
             _judge_method(result, n, each, prob, rows) for n in result.methods for each in wanted
         )
     (rows, coverage, converged), out = _measured(result, prob), []
-    known = [*rows["contrast"].unique(), "coverage", CONVERGED]
+    known = [*rows["contrast"].unique(), *OF_ALL]
     for each in wanted:
         if each.name == "coverage" and coverage is not None:
             out.append(_judge(each, _one(coverage, coverage), True))
@@ -245,23 +256,66 @@ def _one(low: float, high: float) -> pd.DataFrame:
     return pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]})
 
 
+def check_names(text: str, known: Sequence[str]) -> None:
+    """Refuse limits on contrasts that a result does not have, where their names are known before."""
+    for each in read_requirements(text):
+        contrast_named(each.name, [*known, *OF_ALL])
+
+
+def contrast_named(
+    name: str, known: Sequence[str], names: Container[str] = ()
+) -> tuple[str, list[str], bool]:
+    """Return the contrast that a limit names, what brackets say, and whether it is reversed.
+
+    ``m: a - b``, as it is printed, is ``a - b (m)``. `names` are those of classes, for the error.
+
+    Examples
+    --------
+    >>> contrast_named("m: b - a", ["a - b"])
+    ('a - b', ['m'], True)
+    """
+    contrast, *of = (part.strip(" )") for part in name.split(" ("))
+    before, mark, after = contrast.rpartition(": ")
+    if mark and contrast not in known:
+        contrast, of = after, [before, *of]
+    turned = _reversed(contrast)
+    if contrast not in known and turned in known:
+        return turned, of, True
+    if contrast not in known:
+        hint = f"to limit one row, write {known[0]} ({contrast})" if contrast in names else None
+        raise checks.unknown(contrast, known, "requirement", hint)
+    return contrast, of, False
+
+
+def _reversed(contrast: str) -> str:
+    return " - ".join(contrast.split(" - ")[::-1])
+
+
 def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame:
     """Return the rows of a contrast: for new words and overall, or as the brackets say."""
-    contrast, _, of = name.partition(" (")
-    contrast, of = contrast.strip(), of.rstrip(")").strip()
-    if contrast not in known:
-        named = contrast in set(rows["name"])
-        hint = f"to limit one row, write {known[0]} ({contrast})" if named else None
-        raise checks.unknown(contrast, known, "requirement", hint)
+    contrast, of, turned = contrast_named(name, known, set(rows["name"]))
     rows = rows[rows["contrast"] == contrast]
-    estimands = rows["estimand"].unique()
-    estimand = of if of in estimands else "population"
-    rows = _where(rows, "estimand", estimand)
-    if of and of != estimand:
-        checks.choice(of, [*estimands, *rows["name"].unique()], "requirement")
+    estimands, names = rows["estimand"].unique(), checks.once(filter(None, rows["name"]))
+    estimand = next((each for each in of if each in estimands), "population")
+    classes = [each for each in of if each not in estimands]
+    if len(classes) > 1:
+        problem = f"expected one name in brackets, got {join_words(classes)}"
+        raise InputError(problem, where="requirement")
+    if not classes:
+        rows = _where(rows, "level", "overall")
+    for each in classes:
+        own = _reversed(each) if each not in names and _reversed(each) in names else each
+        checks.choice(own, [*estimands, *names], "requirement")
+        turned ^= own != each
         # An attribute set may have the name of its class.
-        return _where(rows[rows["name"] == of], "level", "class")
-    return _where(rows, "level", "overall")
+        rows = _where(rows[rows["name"] == own], "level", "class")
+    rows = _where(rows, "estimand", estimand)
+    if turned:
+        ends = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
+        others = ["hpdi_high", "hpdi_low", "mcse_high", "mcse_low"]
+        rows = rows.rename(columns=dict(zip(ends, others, strict=True)))
+        rows[ends[:2]] *= -1
+    return rows
 
 
 def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Noun pairs and professions, and the sentences that are made of them.
+"""Noun pairs and professions, and the sentences that are made of them or of words of any groups.
 
 Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender
 Stereotypes in Sentiment Analysis, section 3.
@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -206,6 +207,74 @@ def occupation_sentences(
     [['She is a doctor.', 'He / She', 'female', 'doctor'], ['He is a person.', 'He / She', 'male', 'person']]
     """
     return load_occupations(source).sentences(control=control)
+
+
+def response_sentences(words: Any) -> pd.DataFrame:
+    """Return sentences to rate: each word in each template with each item.
+
+    Parameters
+    ----------
+    words : path or mapping
+        A TOML file, or its content: ``groups`` (group -> words), ``templates`` with ``{word}`` and
+        ``{item}``, and ``items``. ``{a}`` becomes *a* or *an*, as the item asks for. A word list of
+        sentiment (``noun_pairs``, ``professions``, ``template``) is one of that kind, with any groups.
+
+    Returns
+    -------
+    DataFrame
+        ``sentence, template, group, word, item``; of a list with pairs also ``pair``.
+
+    Raises
+    ------
+    InputError
+        If there are no two groups of words, a word is in two of them, a template does not have
+        ``{word}``, or it has ``{item}`` and there are no items.
+
+    Examples
+    --------
+    >>> made = response_sentences({"groups": {"black": ["Ebony"], "white": ["Amanda"]},
+    ...     "templates": ["{word} feels {item}."], "items": ["angry", "happy"]})
+    >>> made["sentence"].tolist()
+    ['Ebony feels angry.', 'Ebony feels happy.', 'Amanda feels angry.', 'Amanda feels happy.']
+    """
+    given = isinstance(words, Mapping)
+    about, where = (words, "words") if given else (files.read_toml(Path(words).expanduser()), words)
+    templates = [about["template"]] if "template" in about else about.get("templates", [])
+    checks.texts(templates, f"{where}, templates")
+    things = about.get("items", about.get("professions", []))
+    items = [thing["name"] if isinstance(thing, Mapping) else str(thing) for thing in things]
+    pairs = about.get("noun_pairs", [])
+    groups = about.get("groups", {})
+    lists = {str(g): checks.texts(own, f"{where}, {g}") for g, own in groups.items()}
+    checks.distinct([word for own in lists.values() for word in own], "word", where)
+    named = [(group, word, "", templates) for group, own in lists.items() for word in own]
+    for pair in pairs:
+        sides = {key: noun for key, noun in pair.items() if key != "template"}
+        own = [pair["template"]] if "template" in pair else templates
+        named += [(group, noun, " / ".join(sides.values()), own) for group, noun in sides.items()]
+    n, valid = len({group for group, *_ in named}), "[groups], templates, items"
+    if n < 2 or not any(own for *_, own in named):
+        problem = (
+            f"expected words of two groups or more, and templates, got {number_of(n, 'group')}"
+        )
+        raise InputError(problem, where=where, valid=valid)
+    rows = []
+    for template, group, word, pair in [(t, *rest) for *rest, own in named for t in own]:
+        if "{word}" not in template and "{noun}" not in template:
+            raise InputError("expected a template with {word}", where=where, found=template)
+        asked = items if "{item}" in template or "{profession}" in template else [""]
+        if not asked:
+            problem = f"expected items for the template {template!r}, got none"
+            raise InputError(problem, where=where, valid=valid)
+        for item in asked:
+            article = article_of(item)
+            parts = {"word": word, "noun": word, "item": item, "profession": item, "a": article}
+            filled = template
+            for name, part in parts.items():
+                filled = filled.replace(f"{{{name}}}", part)
+            rows.append((filled, template, group, word, item, pair))
+    frame = pd.DataFrame(rows, columns=["sentence", "template", "group", "word", "item", "pair"])
+    return frame if pairs else frame.drop(columns="pair")
 
 
 def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:

@@ -167,7 +167,7 @@ def test_each_group_is_compared_with_each_other_and_with_the_others():
 
 
 def test_sentences_are_balanced_over_any_groups():
-    made = bb.studies.response_sentences(
+    made = bb.wordlists.response_sentences(
         {"groups": {"x": ["A", "B"], "y": ["C", "D"], "z": ["E", "F"]}, "templates": ["{word} is {a} {item}.", "Hi {word}."],
          "items": ["actor", "cook"]}
     )  # fmt: skip
@@ -180,16 +180,36 @@ def test_a_list_of_sentiment_with_other_groups_is_one_of_that_kind(tmp_path):
     path = tmp_path / "names.toml"
     path.write_text('template = "{noun} is {a} {profession}."\nprofessions = [{ name = "doctor" }]\n'
                     'noun_pairs = [{ white = "Emily", black = "Lakisha" }]\n')  # fmt: skip
-    made = bb.studies.response_sentences(str(path))
+    made = bb.wordlists.response_sentences(str(path))
     assert made["group"].tolist() == ["white", "black"]
     assert bb.responses_table(made.assign(outcome=[0.1, 0.2]), word="pair").pairing
-    with pytest.raises(InputError, match="word"):
-        bb.studies.response_sentences({"groups": {"a": ["x"]}, "templates": ["Hello."]})
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"templates": ["Hello."]}, "{word}"),
+        ({"items": []}, "expected items"),
+        ({"groups": {"a": ["x"]}}, "two groups"),
+        ({"groups": {"a": ["x", "y"], "b": ["y"]}}, "each word once"),
+        ({"groups": {"a": "x,y", "b": ["z"]}}, "list"),
+    ],
+)
+def test_lists_that_make_no_comparison_are_refused(changed, said):
+    words = {
+        "groups": {"a": ["x"], "b": ["y"]},
+        "templates": ["{word} is {a} {item}."],
+        "items": ["cook"],
+    }
+    assert len(bb.wordlists.response_sentences(words)) == 2
+    with pytest.raises(InputError) as error:
+        bb.wordlists.response_sentences(words | changed)
+    assert said in str(error.value)
 
 
 def test_the_sentences_of_the_sentiment_study_are_one_file_of_that_kind():
     occupations = Path(__file__).parents[2] / "wordlists" / "sentiment" / "occupations.toml"
-    made = bb.studies.response_sentences(occupations)
+    made = bb.wordlists.response_sentences(occupations)
     assert made["group"].value_counts().to_dict() == {"male": 400, "female": 400}
     ours = bb.wordlists.load_occupations("occupations").sentences()
     assert set(made["sentence"]) == set(ours["sentence"])
@@ -250,7 +270,7 @@ def long_table(sentences=3):
         (f"job {job}", who, f"{who} {job} {k}", rng.normal(0.5, 0.1))
         for job in range(10) for k in range(sentences) for who in ("he", "she")
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["job", "pronoun", "sentence", "score"])
+    return pd.DataFrame(rows, columns=["task", "pronoun", "sentence", "score"])
 
 
 def notes_of(path, frame=None, **columns):
@@ -263,8 +283,8 @@ def notes_of(path, frame=None, **columns):
 def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
     path = tmp_path / "x.csv"
     alone = notes_of(path, long_table(), group="pronoun")
-    assert any("no items in common" in n and "Other columns: job." in n for n in alone)
-    table = bb.studies.load_responses(path, columns={"group": "pronoun", "item": "job"})
+    assert any("no items in common" in n and "Other columns: task." in n for n in alone)
+    table = bb.studies.load_responses(path, columns={"group": "pronoun", "item": "task"})
     (merged,) = [note for note in bb.interpret(quick(table)).notes if "60 rows count" in note]
     assert "If a column (sentence) tells" in merged
     assert "template=NAME" in merged
@@ -276,16 +296,16 @@ def test_columns_that_could_tell_questions_apart_are_named(tmp_path):
         bb.interpret(quick(table)).warnings
     )
     long_table().to_csv(path, index=False)
-    told = notes_of(path, group="pronoun", item="job", template="sentence")
+    told = notes_of(path, group="pronoun", item="task", template="sentence")
     assert not any("repeats" in n for n in told)
     missing = notes_of(path, long_table().drop(columns="sentence"), group="pronoun")
     assert "item=NAME" in missing[-1]
-    assert "Other columns: job." in missing[-1]
+    assert "Other columns: task." in missing[-1]
 
 
 def test_a_column_a_group_is_told_to_become_rows(tmp_path):
     path = tmp_path / "wide.csv"
-    wide = long_table(1).pivot(index="job", columns="pronoun", values="score").add_suffix("_score")
+    wide = long_table(1).pivot(index="task", columns="pronoun", values="score").add_suffix("_score")
     wide.reset_index().to_csv(path, index=False)
     with pytest.raises(InputError, match=r"a row for each answer.*he_score.*melt"):
         bb.studies.load_responses(path)
@@ -293,9 +313,9 @@ def test_a_column_a_group_is_told_to_become_rows(tmp_path):
 
 def test_one_answer_an_item_does_not_tell_items_apart(tmp_path):
     path = tmp_path / "x.csv"
-    notes = notes_of(path, long_table(1), group="pronoun", item="job")
+    notes = notes_of(path, long_table(1), group="pronoun", item="task")
     assert any("one difference each" in n and "these items" in n for n in notes)
-    notes = notes_of(path, long_table(), group="pronoun", item="job", repeat="sentence")
+    notes = notes_of(path, long_table(), group="pronoun", item="task", repeat="sentence")
     assert any("one difference each" in n for n in notes)
     frame = crossed(words=1)
     found = quick(frame)
@@ -304,15 +324,15 @@ def test_one_answer_an_item_does_not_tell_items_apart(tmp_path):
 
 def test_prompts_with_the_pronoun_in_them_do_not_prevent_pairs():
     frame = long_table(1).rename(columns={"sentence": "template"})
-    table = bb.responses_table(frame, group="pronoun", item="job")
+    table = bb.responses_table(frame, group="pronoun", item="task")
     assert table.pairing == ["model", "item"]
-    plain = bb.responses_table(frame.drop(columns="template"), group="pronoun", item="job")
+    plain = bb.responses_table(frame.drop(columns="template"), group="pronoun", item="task")
     expected, _ = differences(plain)
     pd.testing.assert_frame_equal(differences(table)[0], expected)
     notes = quick(table).notes
     assert any("no prompts in common" in n and "same item are paired" in n for n in notes)
     frames = long_table().rename(columns={"sentence": "template"})
-    for columns in ({"item": "job"}, {}):  # nothing tells which sentence belongs to which
+    for columns in ({"item": "task"}, {}):  # nothing tells which sentence belongs to which
         table = bb.responses_table(frames, group="pronoun", **columns)
         assert table.pairing is None
         assert any("no prompts in common" in n and "{word}" in n for n in quick(table).notes)
@@ -328,7 +348,7 @@ def test_an_end_too_close_to_zero_asks_for_more_draws():
 
 
 def test_the_methods_of_paired_answers_count_differences():
-    table = bb.responses_table(long_table(1), group="pronoun", item="job")
+    table = bb.responses_table(long_table(1), group="pronoun", item="task")
     paragraph = bb.methods_paragraph(quick(table))
     assert "10 differences between answers to the same question, from 20 answers about" in paragraph
 
@@ -339,7 +359,7 @@ def test_usual_names_are_recognized_in_python():
     expected = bb.responses_table(crossed())
     pd.testing.assert_frame_equal(table.frame, expected.frame)
     assert table.outcome == "score"
-    assert bb.responses_table(long_table(), group="pronoun").unused == ("job", "sentence")
+    assert bb.responses_table(long_table(), group="pronoun").unused == ("task", "sentence")
     named = bb.responses_table(frame, item="name")  # no word as well
     assert named.frame["word"].eq("").all()
     with pytest.raises(InputError, match="outcome=NAME"):
@@ -384,6 +404,81 @@ def test_texts_are_items_where_nothing_else_tells_answers_apart(tmp_path):
     assert found.published["n"].tolist() == [len(frame)]
 
 
+def winogender(model="", shift=0.0, sentences=("customer", "someone"), seed=0):
+    """Return log probabilities in the layout of Winogender."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"sentid": f"job{job}.{who}.1", "male_score": y, "female_score": y + shift + rng.normal(0, 0.1)}
+        for job in range(5) for who in sentences for y in rng.normal(-50, 5, 1)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).assign(**({"model": model} if model else {}))
+
+
+def test_files_with_the_same_questions_are_models(tmp_path):
+    first, second = winogender(shift=0.5), winogender(shift=-0.5, seed=1)
+    (tmp_path / "bert").mkdir()
+    (tmp_path / "roberta").mkdir()
+    for paths in (("bert.csv", "roberta.csv"), ("bert/x.csv", "roberta/x.csv")):
+        paths = [tmp_path / path for path in paths]
+        for path, frame in zip(paths, (first, second), strict=True):
+            frame.to_csv(path, index=False)
+        table = bb.studies.load_responses(paths)
+        assert table.models == ["bert", "roberta"]
+        assert any("models: bert, roberta" in note for note in table.notes)
+        rows = quick(table).contrasts(estimand="listed_words", level="overall").set_index("model")
+        own = [frame["female_score"] - frame["male_score"] for frame in (first, second)]
+        assert rows.loc["bert", "mean"] == pytest.approx(own[0].mean())
+        assert rows.loc["bert - roberta", "mean"] == pytest.approx(own[0].mean() - own[1].mean())
+    halves = [first.iloc[:5], first.iloc[5:]]  # one table in two files
+    for path, frame in zip(paths, halves, strict=True):
+        frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(paths)
+    assert (table.models, table.notes) == ([""], ())
+
+
+def test_a_column_of_models_is_read_in_every_layout(tmp_path):
+    path = tmp_path / "both.csv"
+    pd.concat([winogender("m"), winogender("other")]).to_csv(path, index=False)
+    table = bb.studies.load_responses(path, columns={"model": "model"})
+    assert table.models == ["m", "other"]
+    assert table.frame["template"].nunique() == 2
+    assert table.coverage["repeats"] == 0
+    sentences = bb.list_predictions("m1").frame.drop(columns="classifier", errors="ignore")
+    sentences.assign(model="own").to_csv(path, index=False)
+    assert bb.studies.load_responses(path).models == ["own"]
+
+
+def test_rows_that_repeat_a_question_are_counted(tmp_path):
+    path = tmp_path / "x.csv"
+    pd.concat([winogender(), winogender()]).to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.frame["template"].nunique() == 2
+    said = bb.interpret(quick(table))
+    assert sum("40 rows have the labels of another" in note for note in said.notes) == 1
+    numbered = crossed(words=2, templates=2, items=1).assign(repeat=1)
+    twice = bb.responses_table(pd.concat([numbered, numbered]))
+    assert twice.coverage["repeats"] == 16
+    other = numbered.assign(repeat=2)
+    assert bb.responses_table(pd.concat([numbered, other])).coverage["repeats"] == 0
+
+
+def test_the_order_of_rows_does_not_turn_contrasts():
+    frame = crossed(("b", "c", "a"), models=("n", "m"))
+    one, two = (bb.responses_table(f) for f in (frame, frame.sample(frac=1, random_state=1)))
+    assert one.groups == two.groups == ["a", "b", "c"]
+    assert one.models == two.models == ["m", "n"]
+    words = frame["word"].str[1:]  # the same in each group, so that answers are paired
+    found, again = (
+        differences(bb.responses_table(f.assign(word=words)))[0].set_index("series")["outcome"]
+        for f in (frame, frame.sample(frac=1, random_state=1))
+    )
+    means = found.groupby(level=0).mean()
+    pd.testing.assert_series_equal(means, again.groupby(level=0).mean())
+    of = frame.groupby(["group", "model"])["outcome"].mean()
+    expected = of["a", "m"] - of["b", "m"] - of["a", "n"] + of["b", "n"]
+    assert means["a - b | m - n"] == pytest.approx(expected)
+
+
 def lm_eval_lines(groups, seed):
     rng = np.random.default_rng(seed)
     for k in range(12):
@@ -426,7 +521,15 @@ def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
     pd.DataFrame(rows).to_csv(table, index=False)
     a, b = (bb.studies.load_responses(file) for file in (path, table))
     np.testing.assert_allclose(a.frame["outcome"], b.frame["outcome"])
-    found = fitted(b).published.set_index(["score", "name"])
+    assert a.outcome == b.outcome == "log likelihood"
+    result = fitted(b)
+    assert "sentence pairs" in " ".join(result.estimands.values())
+    assert "6 sentence pairs" in " ".join(bb.output.to_text(result).split())
+    numbered = pd.DataFrame(rows).assign(bias_type=[2, 0] * 3)
+    numbered.to_csv(table, index=False)
+    named = bb.studies.load_responses(table).frame["item"]
+    assert set(named) == {"gender", "race-color"}
+    found = result.published.set_index(["score", "name"])
     diff = np.array([row["logp_more"] - row["logp_less"] for row in rows])
     assert found.loc[("share of stereotyped choices", "all"), "mean_score"] == pytest.approx(
         (diff > 0).mean()
@@ -481,9 +584,9 @@ def test_the_long_table_of_fmat(tmp_path):
     path = tmp_path / "fmat.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     table = bb.studies.load_responses(path)
-    assert table.groups == ["Male", "Female"]
+    assert table.groups == ["Female", "Male"]
     assert table.pairing == ["model", "item", "template"]
-    assert differences(table)[0]["outcome"].tolist() == pytest.approx([np.log(2)] * 4)
+    assert differences(table)[0]["outcome"].tolist() == pytest.approx([-np.log(2)] * 4)
 
 
 def choices(tmp_path, answers):
@@ -545,9 +648,10 @@ def test_answers_of_one_reply_go_together(tmp_path, together):
 
 def test_a_prompt_with_words_of_its_own_is_a_warning():
     frame = crossed(words=4, templates=4, items=1, spread=0.5)
-    frame.loc[frame["template"] == "t3", "word"] += " too"
-    said = bb.interpret(fitted(frame))
-    assert sum("words of its own" in text for text in said.warnings) == 1
+    changed = frame["template"] == "t3"
+    for own in (changed, changed & ~frame["word"].str.endswith("0")):  # all words, and most
+        said = bb.interpret(fitted(frame.assign(word=frame["word"] + np.where(own, " too", ""))))
+        assert sum("words of its own" in text for text in said.warnings) == 1
 
 
 def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
@@ -636,6 +740,15 @@ def test_numbers_are_fitted_exactly_and_contrasted():
 def test_of_many_groups_the_largest_decided_differences_are_named():
     found = fitted(crossed(("a", "b", "c", "d"), difference=0.8, seed=3))
     said = bb.interpret(found)
+    ax = bb.plots.plot_response_models(found)
+    assert [label.get_text() for label in ax.get_yticklabels()][:6] == [
+        f"{a} − {b}" for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")
+    ]
+    assert len(bb.plots.plot_response_templates(found).get_yticklabels()) == 6 * (1 + 3 + 1 + 3)
+    one = bb.plots.plot_response_templates(found, level="item", contrast="b - d")
+    assert len(one.get_yticklabels()) == 1 + 3
+    with pytest.raises(InputError, match="contrast"):
+        bb.plots.plot_response_templates(found, contrast="b - e")
     rows = found.contrasts(estimand="population", level="overall").set_index("contrast")
     pairs = rows[~rows.index.str.contains("others")]
     decided = pairs[(pairs["hpdi_high"] < 0) | (pairs["hpdi_low"] > 0)]["mean"].abs()
@@ -658,6 +771,32 @@ def test_models_are_compared_on_the_same_items():
     text = bb.output.to_text(found)
     assert max(map(len, text.splitlines())) <= 80
     assert text.partition("Result")[2].count("a - b") == 2  # and in the note
+    with pytest.raises(InputError, match="level"):
+        found.contrasts(level="job")
+
+
+def test_of_many_groups_the_result_says_whether_models_differ():
+    found = quick(crossed(("a", "b", "c"), models=("m", "n"), words=6, spread=0.2, seed=5))
+    rows = found.contrasts(estimand="population", level="overall")
+    rows = rows[(rows["model"] == "m - n") & ~rows["contrast"].str.endswith("others")]
+    decided = ((rows["hpdi_low"] > 0) | (rows["hpdi_high"] < 0)).sum()
+    said = bb.interpret(found).headline
+    assert decided > 0
+    assert f"{decided} of 3 differences between models in these" in said
+
+
+def test_each_item_has_a_sentence_in_the_details(tmp_path):
+    found = quick(crossed(difference=1.0, items=3, spread=0.1))
+    said = bb.interpret(found)
+    rows = found.contrasts(estimand="population", level="item").set_index("name")
+    assert [text.partition(":")[0] for text in said.details] == ["i0", "i1", "i2"]
+    for text, name in zip(said.details, rows.index, strict=True):
+        assert ("a is lower than b" in text) == (rows.loc[name, "hpdi_high"] < 0)
+    assert "i0:" not in bb.output.to_text(found)
+    assert "i0: a is" in bb.output.to_text(found, detail=True)
+    page = bb.write_report(found, tmp_path / "page.html").read_text()
+    assert "--detail" not in page
+    assert "i0: a is" in page
 
 
 def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():
@@ -797,6 +936,35 @@ def test_limits_of_responses():
     assert [check.met for check in checks] == [True, True, False, True, False]
 
 
+def test_limits_take_a_reversed_contrast_and_the_printed_name():
+    found = quick(crossed(models=("m", "n"), difference=1.0, words=6, spread=0.1, seed=4))
+    rows = found.contrasts(estimand="population", level="overall").set_index("model")
+    names = "b - a (m)>0, m: b - a>0, m - n: a - b<9, a - b (n - m)<9, a - b (i0) (listed_words)<9"
+    turned, printed, between, models, listed = bb.studies.check_requirements(found, names)
+    assert turned.value == printed.value == pytest.approx(-rows.loc["m", "hpdi_high"])
+    assert turned.met
+    assert between.value == pytest.approx(rows.loc["m - n", "hpdi_high"])
+    assert models.value == pytest.approx(-rows.loc["m - n", "hpdi_low"])
+    item = found.contrasts(estimand="listed_words", level="item").query("name == 'i0'")
+    assert listed.value == pytest.approx(item[item["model"] != "m - n"]["hpdi_high"].max())
+    with pytest.raises(InputError, match="requirement: expected population") as error:
+        bb.studies.check_requirements(found, "a - b (nothing)<1")
+    assert ", ," not in str(error.value)
+
+
+def test_a_limit_on_an_unknown_contrast_is_refused_before_the_fit(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from bayesbias.cli.main import cli
+
+    path = tmp_path / "x.csv"
+    crossed().to_csv(path, index=False)
+    monkeypatch.setattr(bb.studies.responses.fitting, "fit_responses", None)  # is not called
+    done = CliRunner().invoke(cli, ["responses", "fit", str(path), "--require", "a - c<1"])
+    assert isinstance(done.exception, InputError)
+    assert "a - b" in str(done.exception)
+
+
 def test_limits_are_on_each_model_and_on_their_difference_by_name():
     found = quick(crossed(models=("m", "n"), difference=1.0, words=6, spread=0.1, seed=4))
     limits = "a - b>-1.7, a - b (m)>-1.7, a - b (m - n)<0.5, a - b (i0)<0"
@@ -815,6 +983,8 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     assert f"ROPE ±{found.rope:g}" in bb.output.to_text(found)
     assert set(found.contrasts(level="overall")["rope"]) == {found.rope}
     assert f"±{found.rope:g}" in bb.methods_paragraph(found)
+    fewer = bb.responses_table(frame.drop(columns="item"))
+    assert quick(fewer).rope == found.rope  # of all answers, whatever tells them apart
     wide = quick(table, rope=100)
     assert set(wide.contrasts()["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))

@@ -26,7 +26,7 @@ from bayesbias.core import FitError, InputError, checks, join_words, sections, s
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import Key, levels_of
 from bayesbias.inference.estimates import estimates, labeled_draws
-from bayesbias.inference.linear import Quantities
+from bayesbias.inference.linear import Quantities, expected_probability
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
@@ -36,13 +36,11 @@ if TYPE_CHECKING:
 
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
-_NOUNS = {"word": "words", "template": "prompts", "item": "items"}
 MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": "responses"}
 LITTLE = 0.1  # of a difference, in SDs of all answers
 LITTLE_PROBABILITY = 0.02
 _STEEPEST = 4  # slope of log odds on a probability of one half
 _LARGEST = 300  # rows of a component, up to which the exact likelihood is fast
-_NODES = 21
 _DRAWS = 1000  # that probabilities are computed for
 
 
@@ -88,7 +86,7 @@ class ResponsesResult(sections.Result):
         if not (kinds := self._kinds()):
             return {"population": "answers like these"}
         out = {"population": f"new {join_words(kinds)}"}
-        for name, new in (("new_words", "words"), ("new_prompts", "prompts")):
+        for name, new in (("new_words", self.responses.nouns["word"]), ("new_prompts", "prompts")):
             these = [kind for kind in kinds if kind != new]
             if new in kinds and these:
                 out[name] = f"new {new}, these {join_words(these)}"
@@ -110,7 +108,7 @@ class ResponsesResult(sections.Result):
     @property
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
-        new = [kind for kind in self._kinds() if kind != _NOUNS[self.breakdown]]
+        new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
         what = "Differences" if self.kind == "paired" else "Each group"
         return f"{what} by {self.breakdown}" + (f", for new {join_words(new)}" if new else "")
 
@@ -137,8 +135,10 @@ class ResponsesResult(sections.Result):
             answers, else ``outcome``.
         """
         fit = self._fitted()
-        levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
-        levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)
+        levels = [own for own in fit.spec.results.levels if fit.table[own].nunique() > 1]
+        levels = ["overall", *levels]
+        if level is not None:
+            levels = [checks.choice(level, levels, "level")]
         asked = [*self.estimands]
         if estimand is not None:
             asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
@@ -253,10 +253,10 @@ class ResponsesResult(sections.Result):
     def _kinds(self) -> list[str]:
         """Return what can be new."""
         table = self._fitted().table
-        kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
-        if "group" in table and table.groupby("group")["word"].nunique().max() < 2:
-            kinds = [kind for kind in kinds if kind != "words"]  # one tells nothing about others
-        return kinds
+        one = "group" in table and table.groupby("group")["word"].nunique().max() < 2
+        several = [name for name in self.responses.nouns if table[name].nunique() > 1]
+        # One word tells nothing about others.
+        return [self.responses.nouns[name] for name in several if not (one and name == "word")]
 
     def _held(self, level: str, estimand: str) -> list[str]:
         """Return the means and effects that an estimand keeps; the others are averaged away."""
@@ -378,7 +378,7 @@ class ResponsesResult(sections.Result):
             eta += draws[name].reshape(n, -1)[some][:, own]
         for name in set(fit.spec.mu) - set(kept):
             free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
-        values = _expected_probability(eta, np.sqrt(free))
+        values = expected_probability(eta, np.sqrt(free))
         names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
         keys, rows = fit.quantities(level, estimand, "arm").keys, []
         for _, label, arm in keys:
@@ -387,19 +387,6 @@ class ResponsesResult(sections.Result):
         weights = np.stack(rows, axis=-1)
         probabilities = (values @ weights).reshape(fit.shape[0], -1, len(keys))
         return keys, probabilities, shared[:, cells[0]] @ weights
-
-
-def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Return the mean of the logistic of eta + sd z over a standard normal z."""
-    from scipy.special import expit
-
-    if not sd.any():
-        return expit(eta)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    out = np.zeros_like(eta)
-    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
-        out += weight * expit(eta + node * sd)
-    return out
 
 
 def fit_responses(
@@ -458,8 +445,11 @@ def fit_responses(
     found = tables.published_scores(table, kind, frame)
     notes += tables.published_notes(found)
     if rope is None:
-        means = frame.groupby("series")["outcome"].transform("mean") if kind == "paired" else 0.0
-        sd = 0.0 if kind == "choice" else float((frame["outcome"] - means).std(ddof=0))
+        sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
+        if kind == "paired":
+            sd = float(
+                frame.groupby("series")["outcome"].transform(lambda y: y - y.mean()).std(ddof=0)
+            )
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
@@ -477,7 +467,7 @@ def fit_responses(
             why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."
     elif kind == "choice":
         pass
-    elif table.frame[list(_NOUNS)].eq("").all(axis=None):
+    elif table.frame[tables.ASKED].eq("").all(axis=None):
         why = (
             "The columns word, template and item are missing, so that all answers about a group "
             "count as one. Name a column that tells them apart: --columns item=NAME, or "
@@ -526,7 +516,7 @@ def _unused(table: Responses) -> str:
 def _told_apart(table: Responses, kind: str) -> list[str]:
     """Say where groups share no texts, or a column that is not used may tell questions apart."""
     frame = table.frame
-    given = [name for name in _NOUNS if frame[name].ne("").any()]
+    given = [name for name in table.nouns if frame[name].ne("").any()]
     if not given or len(table.groups) < 2:
         return []
     apart = [name for name in given if not table.shares(name)]
@@ -545,6 +535,6 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
             f"item=NAME.{_unused(table)}"
         )
     if hints:
-        nouns = join_words([_NOUNS[name] for name in apart], "or")
+        nouns = join_words([table.nouns[name] for name in apart], "or")
         notes.append(" ".join([f"Groups have no {nouns} in common.", *hints]))
     return notes

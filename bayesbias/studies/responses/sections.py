@@ -1,5 +1,6 @@
 """What is shown of responses: published scores beside the model's estimates, contrasts, variance, and what they say."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -55,7 +56,8 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
     found = table.frame[["group", "word", "template", "item", "model"]].nunique()
-    counts = ", ".join(number_of(n, column) for column, n in found.items() if n > 1)
+    nouns = {"word": table.noun}
+    counts = ", ".join(number_of(n, nouns.get(of, of)) for of, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
     return common.header_of(result.fit, subject, size, "published scores")
@@ -105,9 +107,9 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 title,
                 lambda: first,
                 (*labels, *CONTRAST_COLUMNS),
-                note="--detail has all." if labelled else "",
+                more="--detail has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
-                if len(result.responses.models) > 1
+                if labelled
                 else None,
                 show_on="terminal page",
             ),
@@ -135,10 +137,11 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         names = result.published["name"]
         own = names.str.startswith("all")
         whole = result.published[own if own.any() else names.eq(names.iloc[0])].head(MOST_ROWS)
-        note = "A t over items allows for new items, over pairs for nothing new. --detail has all."
-        note = note if "paired t over items" in set(whole["score"]) else "--detail has all."
+        note = "A t over items allows for new items, over pairs for nothing new."
+        note = note if "paired t over items" in set(whole["score"]) else ""
+        more = "--detail has the others."
         out.append(
-            Section("whole", title, lambda: whole, SCORES, note=note, show_on="terminal page")
+            Section("whole", title, lambda: whole, SCORES, None, "", note, more, "terminal page")
         )
     if result.fit is None:
         return out
@@ -167,6 +170,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             show_on="detail page files",
         ),
         Section(
+            "predictive",
+            "Posterior predictive check",
+            figure=lambda: bb.plot_ppc(result),
+            text="Answers that the model generates (lines) and those of the table.",
+            show_on="fold",
+        ),
+        Section(
             "questions",
             "All questions",
             lambda: result.fit.table if result.fit else None,
@@ -182,7 +192,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     of_data = table.notes if len(table.notes) > MOST_SAID else ()  # one of each item, at most
     notes = [*of_data[:1], *result.notes[len(of_data) :]]
     if of_data:
-        notes.insert(1, f"--detail says this of the {len(of_data) - 1} others, and compares each.")
+        notes.insert(1, f"The details say this of the {len(of_data) - 1} others.")
     if table.published == "answers":
         notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
     counts = ", ".join(
@@ -197,7 +207,10 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
-    if missing and table.unused and (rows := table.coverage["repeats"]):
+    rows = table.coverage["repeats"]
+    if rows and not (missing and table.unused):
+        notes.append(f"{rows:,} rows have the labels of another row, and count as repeats.")
+    elif rows:
         (warnings if apart else notes).append(
             f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
             f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}."
@@ -209,18 +222,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     if unsure := common.not_converged(subject, result.fit, notes):
         return unsure
     frame, new = overall(result, view), result.estimands["population"]
-    model = frame["model"] + ": " if frame["model"].nunique() > 1 else ""
-    frame["label"] = model + frame["contrast"]
+    said = _sentences(result, frame, new)
     what = "groups" if len(table.groups) > 1 else "models"
-    pairs = frame[~frame["contrast"].str.endswith(" - others")]
-    if pairs["label"].nunique() > MOST_SAID and what == "groups":
-        pairs = pairs[pairs["model"].isin(table.models)]  # not between models
-    if pairs["label"].nunique() > MOST_SAID:
-        said = [_largest(pairs[pairs["estimand"] == "population"], what, new)]
-    else:
-        each = pairs.set_index("estimand").groupby("label", sort=False)
-        said = [f"{_in_words(rows, new)}." for _, rows in each]
-    number = pairs["contrast"].nunique()
+    number = sum(not name.endswith(" - others") for name, *_ in table.contrasts())
     notes += common.several_differences(number, f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
@@ -232,12 +236,13 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
-    several = table.frame.groupby("word")["template"].transform("nunique") > 1
-    alone = ~several.groupby(table.frame["template"], sort=False).any()
+    asked = table.frame.drop_duplicates(["item", "template", "word"])
+    several = asked.groupby(["item", "word"])["template"].transform("nunique") > 1
+    alone = several.groupby(asked["template"], sort=False).mean() < 0.5
     if several.any() and alone.any():
         warnings.append(
-            f"Prompt {join_words(alone.index[alone])} has words of its own: what they change counts as "
-            f"a change of the prompt. Report the row for {new}."
+            f"Prompt {join_words(alone.index[alone])} has mostly words of its own: what they change "
+            f"counts as a change of the prompt. Report the row for {new}."
         )
     alone = result.independent(view.prob).iloc[0]
     paired = result.kind == "paired"
@@ -249,8 +254,38 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         f"ones, for {new}."
     )
     if result.kind == "choice" and table.outcome != "outcome":
-        said.insert(0, f"Probability of {table.outcome}:")
-    return Interpretation(subject, " ".join(said), warnings, notes, lambda: of_data[1:])
+        said = f"Probability of {table.outcome}: {said}"
+    return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
+
+
+def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
+    """Say what some contrasts are, or of many how many exclude 0 and which are the largest."""
+    table = result.responses
+    of_groups = len(table.groups) > 1
+    models = frame["model"] + ": " if of_groups and len(table.models) > 1 else ""
+    frame = frame.assign(label=models + frame["contrast"])
+    pairs = frame[~frame["contrast"].str.endswith(" - others")]
+    if pairs["label"].nunique() <= MOST_SAID:
+        each = pairs.set_index("estimand").groupby("label", sort=False)
+        return " ".join(f"{_in_words(rows, new)}." for _, rows in each)
+    pairs = pairs[pairs["estimand"] == "population"]
+    within = pairs["model"].isin(["", *table.models])
+    parts = {"groups" if of_groups else "models": pairs[within], "models in these": pairs[~within]}
+    return " ".join(_largest(rows, what, new) for what, rows in parts.items() if len(rows))
+
+
+def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[str]:
+    """Say of each item what differs, and what an answer is where notes say it."""
+    if result.responses.frame["item"].nunique() < 2:
+        return []
+    frame = result.contrasts(view.prob, "population", "item")
+    new = result.items_title.partition(", for ")[2] or result.estimands["population"]
+    about = dict(note.split(": ", 1) for note in notes)
+    rows_of = frame[frame["scale"] != "log_odds"].groupby("name", sort=False)
+    said = {name: f"{name}: {_sentences(result, rows, new)}" for name, rows in rows_of}
+    return [
+        f"{text} In {name}, {about[name]}" if name in about else text for name, text in said.items()
+    ]
 
 
 def _largest(rows: pd.DataFrame, what: str, new: str) -> str:

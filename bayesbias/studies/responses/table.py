@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words, some
 from bayesbias.core.errors import warn_user
+from bayesbias.studies.common import FLAT, between_models, one_sample
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
@@ -25,13 +25,12 @@ USUAL = {
     "group": ("group", "gender", "race", "religion", "class"),
     "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
     "template": ("template", "prompt", "frame"),
-    "item": ("item", "profession", "occupation", "emotion"),
+    "item": ("item", "profession", "occupation", "job", "emotion"),
     "model": ("model", "classifier", "llm"),
     "repeat": ("repeat", "epoch", "sample", "run"),
 }
 """Names that our columns usually have; the first that is there is taken."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
-_FLAT = 1e-12
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
 ASKED = ["item", "template", "word"]  # what tells one question from another
@@ -57,13 +56,15 @@ class Responses:
     coverage : dict
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
         ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
-        ``repeats``: rows that have the labels of another, where no column numbers repeats.
+        ``repeats``: rows that have the labels of another, the number of the repeat included.
         ``apart``: columns that are not used and whose labels tell such rows apart.
     outcome : str
         What the outcome is called in sentences.
     published : {"", "answers", "share"}
         A score of its own that the data were published with: of each answer, or the share of
         stereotyped choices.
+    noun : str
+        What a word is called in sentences.
     notes : tuple of str
         What a reader should know.
     unused : tuple of str
@@ -82,6 +83,7 @@ class Responses:
     coverage: Mapping[str, Any]
     outcome: str = "outcome"
     published: str = ""
+    noun: str = "word"
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
@@ -91,14 +93,23 @@ class Responses:
         return bool(self.frame["outcome"].isin((0.0, 1.0)).all())
 
     @property
+    def nouns(self) -> dict[str, str]:
+        """What words, templates and items are called in sentences."""
+        return {"word": f"{self.noun}s", "template": "prompts", "item": "items"}
+
+    @property
     def groups(self) -> list[str]:
-        """The groups, in the order of the data."""
-        return self.frame["group"].unique().tolist()
+        """The groups in the order of the alphabet, or stereotyped before the others."""
+        return sorted(self.frame["group"].unique(), reverse=bool(self.published))
 
     @property
     def models(self) -> list[str]:
-        """The models, in the order of the data."""
-        return self.frame["model"].unique().tolist()
+        """The models, in the order of the alphabet."""
+        return sorted(self.frame["model"].unique())
+
+    def contrasts(self) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        """Return name and both sides of each two groups and of each group and all others; else of models."""
+        return group_contrasts(self.groups) or group_contrasts(self.models)
 
     @property
     def pairing(self) -> list[str] | None:
@@ -234,14 +245,14 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
     alike = groups[groups.str.casefold().duplicated(keep=False)]
     if len(alike):
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
-    repeats, apart = 0, []
+    asked = [*LABELS, *["repeat"] * ("repeat" in named)]
+    repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
     unused = [name for name in raw.columns if name not in named.values()]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
         others = others.loc[:, others.nunique() <= len(out) / 2]
         several = others.groupby([out[ours] for ours in LABELS], sort=False).nunique() > 1
         apart = [str(name) for name in others if several[name].any()]
-        repeats = int(out.duplicated(list(LABELS), keep=False).sum())
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
     coverage = {
         "rows_read": len(raw),
@@ -298,7 +309,8 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     key, frame = table.pairing, table.frame
     assert key is not None
     wide = frame.groupby([*key, "group"])["outcome"].mean().unstack("group")
-    wide = wide.reindex(pd.MultiIndex.from_frame(frame[key].drop_duplicates()))
+    rows = frame[key].drop_duplicates().sort_values("model", kind="stable")
+    wide = wide.reindex(pd.MultiIndex.from_frame(rows))
     labels = wide.index.to_frame(index=False).reindex(columns=["model", *ASKED], fill_value="")
     parts, lacking = [], 0
     for name, a, b in group_contrasts(table.groups):
@@ -310,17 +322,6 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     between = between_models(out, "model", [*ASKED, "contrast"], "outcome")
     out = pd.concat([out, between], ignore_index=True)
     return out.assign(series=arm_of(out["contrast"], out["model"])), lacking
-
-
-def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) -> pd.DataFrame:
-    """Return differences of an outcome between each two models, of rows that agree in some columns."""
-    parts = [frame.iloc[:0][[*same, outcome, by]]]
-    for pair in itertools.combinations(dict.fromkeys(frame[by]), 2):
-        a, b = (frame[frame[by] == name] for name in pair)
-        both = a.merge(b, on=same, suffixes=("", "_b"))
-        both[outcome] -= both[f"{outcome}_b"]
-        parts.append(both[[*same, outcome]].assign(**{by: " - ".join(map(str, pair))}))
-    return pd.concat(parts, ignore_index=True)
 
 
 def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -404,24 +405,12 @@ def shared_by_replies(table: Responses) -> Iterator[tuple[Any, list[str], np.nda
         replies = own.groupby(["repeat", "group"], sort=False)["e"].mean().unstack(fill_value=0.0)
         n, by_group = len(replies), own.groupby("group", sort=False)
         slopes = by_group["slope"].mean().reindex(replies.columns)
-        if n < _FEWEST_REPLIES or slopes.min() <= _FLAT:
+        if n < _FEWEST_REPLIES or slopes.min() <= FLAT:
             continue
         alone = (by_group["v"].mean() / by_group["word"].nunique()).reindex(replies.columns)
         shared = replies.T @ replies / (n * (n - 1)) - np.diag(alone)
         square, turn = np.linalg.eigh(shared / np.outer(slopes, slopes))
         yield labels, list(replies.columns), turn * np.sqrt(np.maximum(square, 0.0))
-
-
-def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
-    """Return n, mean, t and the two-sided p-value against zero; t and p are missing where all values are equal."""
-    from scipy import stats
-
-    y = np.asarray(list(values), dtype=float)
-    mean = float(y.mean()) if len(y) else np.nan
-    if len(y) < 2 or np.ptp(y) <= _FLAT * max(1.0, float(np.abs(y).max())):
-        return len(y), mean, np.nan, np.nan
-    test = stats.ttest_1samp(y, 0.0)
-    return len(y), mean, float(test.statistic), float(test.pvalue)
 
 
 def _answers(table: Responses) -> list[tuple[Any, ...]]:
@@ -470,73 +459,9 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
         for name, a, b in group_contrasts(table.groups):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
             t = p = np.nan
-            if min(len(x), len(y)) > 1 and max(np.ptp(x), np.ptp(y)) > _FLAT:
+            if min(len(x), len(y)) > 1 and max(np.ptp(x), np.ptp(y)) > FLAT:
                 t, p = map(float, stats.ttest_ind(x, y, equal_var=False))
             mean = float(x.mean() - y.mean()) if len(x) and len(y) else np.nan
             label = f"{name}, {model}" if len(table.models) > 1 else name
             rows.append((label, "t-test of all answers", len(x) + len(y), mean, t, p))
     return rows
-
-
-def response_sentences(words: Any) -> pd.DataFrame:
-    """Return sentences to rate: each word in each template with each item.
-
-    Parameters
-    ----------
-    words : path or mapping
-        A TOML file, or its content: ``groups`` (group -> words), ``templates`` with ``{word}`` and
-        ``{item}``, and ``items``. ``{a}`` is *a* or *an*, as the item asks for. A word list of
-        sentiment (``noun_pairs``, ``professions``, ``template``) is one of that kind, with any groups.
-
-    Returns
-    -------
-    DataFrame
-        ``sentence, template, group, word, item``; of a list with pairs also ``pair``.
-
-    Raises
-    ------
-    InputError
-        If there are no groups of words, or a template does not have ``{word}``.
-
-    Examples
-    --------
-    >>> made = response_sentences({"groups": {"black": ["Ebony"], "white": ["Amanda"]},
-    ...     "templates": ["{word} feels {item}."], "items": ["angry", "happy"]})
-    >>> made["sentence"].tolist()
-    ['Ebony feels angry.', 'Ebony feels happy.', 'Amanda feels angry.', 'Amanda feels happy.']
-    """
-    from bayesbias.core.files import read_toml
-
-    given = isinstance(words, Mapping)
-    about, where = (words, "words") if given else (read_toml(Path(words).expanduser()), words)
-    templates = [about["template"]] if "template" in about else list(about.get("templates", []))
-    things = about.get("items", about.get("professions", []))
-    items = [thing["name"] if isinstance(thing, Mapping) else str(thing) for thing in things]
-    pairs = about.get("noun_pairs", [])
-    named = [
-        (str(g), str(w), "", templates) for g, own in about.get("groups", {}).items() for w in own
-    ]
-    for pair in pairs:
-        sides = {key: noun for key, noun in pair.items() if key != "template"}
-        own = [pair["template"]] if "template" in pair else templates
-        named += [(group, noun, " / ".join(sides.values()), own) for group, noun in sides.items()]
-    if not named or not templates:
-        raise InputError(
-            "expected groups of words and templates",
-            where=where,
-            valid="[groups], templates, items",
-        )
-    rows = []
-    for template, group, word, pair in [(t, *rest) for *rest, own in named for t in own]:
-        if "{word}" not in template and "{noun}" not in template:
-            raise InputError("expected a template with {word}", where=where, found=template)
-        asked = items if "{item}" in template or "{profession}" in template else [""]
-        for item in asked:
-            article = "an" if item[:1].lower() in tuple("aeiou") else "a"
-            parts = {"word": word, "noun": word, "item": item, "profession": item, "a": article}
-            filled = template
-            for name, part in parts.items():
-                filled = filled.replace(f"{{{name}}}", part)
-            rows.append((filled, template, group, word, item, pair))
-    frame = pd.DataFrame(rows, columns=["sentence", "template", "group", "word", "item", "pair"])
-    return frame if pairs else frame.drop(columns="pair")

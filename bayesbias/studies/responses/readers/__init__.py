@@ -10,12 +10,14 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
+from bayesbias.core.frames import read_rows
 from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses.readers import inspect_log
 from bayesbias.studies.responses.table import COLUMNS, Responses
 
 __all__ = ["load_responses"]
 
-# A reader takes a file as `rows_of` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
+# A reader takes a file as `read_rows` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
 KNOWN = (
     "inspect_log",
     "lm_eval",
@@ -77,12 +79,13 @@ def load_responses(
     if layout is not None:
         checks.choice(layout, KNOWN, "layout")
     readers = {name: importlib.import_module(f"{__name__}.{name}") for name in KNOWN}
-    frames: list[pd.DataFrame] = []
+    frames, paths = [], []
     fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
         path = path_of(file, "files")
         check_file(path)
-        rows = rows_of(path)
+        with guarded(path, "a log of Inspect"):
+            rows = inspect_log.samples(path) if path.suffix == ".eval" else read_rows(path)
         names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
         fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
         name = layout or next(name for name in KNOWN if readers[name].recognizes(rows))
@@ -90,9 +93,10 @@ def load_responses(
             frame = readers[name].read(rows, path)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
+        paths.append(path.absolute())
     asked = dict(columns or {})
     layout = frames[0].attrs["layout"]
-    frame = pd.concat(frames, ignore_index=True)
+    frame = pd.concat(frames, keys=paths)
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
@@ -115,7 +119,11 @@ def load_responses(
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
-    table = tables.table_of(frame, named)
+    if models := _models_of_files(frame, named):
+        frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
+        shown = some(models.values())
+        notes.append(f"Files are compared as models: {shown}. A column model changes this.")
+    table = tables.table_of(frame.reset_index(drop=True), named)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
@@ -127,35 +135,20 @@ def load_responses(
         table,
         outcome=called.pop() if len(called) == 1 else several,
         published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
+        noun=frames[0].attrs.get("noun", "word"),
         notes=tuple(notes),
         unused=tuple(unused),
     )
 
 
-def rows_of(path: Path) -> pd.DataFrame:
-    """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
-    ending = path.suffix.lower()
-    with guarded(path, "a table"):
-        if ending == ".eval":
-            from bayesbias.studies.responses.readers.inspect_log import samples
-
-            return samples(path)
-        if ending in (".parquet", ".pq"):
-            return pd.read_parquet(path)
-        if ending in (".jsonl", ".json", ".ndjson"):
-            import json
-
-            text = path.read_text(encoding="utf-8").strip()
-            each = filter(str.strip, text.split("\n"))
-            rows = json.loads(text) if text.startswith("[") else [json.loads(row) for row in each]
-            return pd.json_normalize(rows)
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-        first = next((line for line in lines if not line.startswith("#")), "")
-        mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
-        frame = pd.read_csv(
-            path, sep=mark, comment="#" if lines[:1] != [first] else None, keep_default_na=False,
-            dtype=object, encoding="utf-8-sig",
-        )  # fmt: skip
-        if mark == ";":
-            frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
-        return frame.rename(columns=str)
+def _models_of_files(frame: pd.DataFrame, named: Mapping[str, str]) -> dict[Path, str]:
+    """Return a model for each file, where no model is named and files have most questions in common."""
+    own = [theirs for ours, theirs in named.items() if ours not in ("outcome", "model")]
+    if not own or ("model" in named and frame[named["model"]].ne("").any()):
+        return {}
+    asked = frame[own].reset_index(0, names="file").drop_duplicates()
+    paths = asked["file"].unique()
+    names = {path: path.stem for path in paths}
+    if len(set(names.values())) < len(paths):
+        names = {path: path.parent.name for path in paths}
+    return names if asked.duplicated(own, keep=False).mean() > 0.5 else {}

@@ -10,6 +10,10 @@ PAIRS = (
     ("score_more", "score_less"),
 )
 GROUPS = ("more stereotyped", "less stereotyped")
+TYPES = [  # by their number, which some copies of CrowS-Pairs have
+    "race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation",
+    "physical-appearance", "religion", "age",
+]  # fmt: skip
 
 
 def recognizes(rows: pd.DataFrame) -> bool:
@@ -20,8 +24,9 @@ def recognizes(rows: pd.DataFrame) -> bool:
 def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return two rows a pair, the item being the type of bias."""
     scores = next(pair for pair in PAIRS if set(pair) <= set(rows.columns))
+    numbered = {str(number): name for number, name in enumerate(TYPES)}
     labels = {
-        "item": rows.get("bias_type", ""),
+        "item": rows.get("bias_type", pd.Series("", rows.index)).astype(str).replace(numbered),
         "word": [f"pair {number}" for number in range(1, len(rows) + 1)],
         "model": rows.get("model", ""),
     }
@@ -30,5 +35,6 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         for group, score in zip(GROUPS, scores, strict=True)
     ]
     out = pd.concat(parts, ignore_index=True)
-    out.attrs["layout"] = "crows_pairs"
+    outcome = "log likelihood" if "logp_more" in rows else "score"
+    out.attrs |= {"layout": "crows_pairs", "outcome": outcome, "noun": "sentence pair"}
     return out

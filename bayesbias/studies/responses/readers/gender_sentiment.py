@@ -24,11 +24,10 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         frame = load_predictions(path).frame
     if "control" in frame:
         frame = frame[frame["control"].astype(str).str.lower().ne("true")]
-    frame = frame.sort_values("gender", kind="stable")  # differences are female - male
     names = {
-        "noun_pair": "word", "profession": "item", "gender": "group", "classifier": "model",
-        "probability": "outcome",
+        "noun_pair": "word", "profession": "item", "gender": "group", "probability": "outcome",
+        "classifier" if "classifier" in frame else "model": "model",
     }  # fmt: skip
     out = frame.filter(list(names)).rename(columns=names)
-    out.attrs["outcome"] = "probability"
+    out.attrs |= {"outcome": "probability", "noun": "noun pair"}
     return out
