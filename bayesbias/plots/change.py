@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, checks
 from bayesbias.core.formatting import as_percent, with_minus
+from bayesbias.inference.estimands import holds_for
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
@@ -119,7 +120,7 @@ def plot_changes(
         style.patch_handle(f"{as_percent(prob)} HPDI of the change", facecolor=INK, alpha=0.35),
         *([forests.one_handle()] if distance else []),
     ]
-    label = forests.estimand_label(spec, "word", "population")
+    label = holds_for(spec, "word", "population")
     note = f"{label}; {_source(comparison, name)}"
     return style.finish([ax], "From original to debiased, per protected word", note, handles, moved)
 

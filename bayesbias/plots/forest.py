@@ -317,12 +317,6 @@ def outcome_label(spec: ModelSpec) -> str:
     return DISTANCE if spec.outcome == "distance" else spec.outcome.replace("_", " ")
 
 
-def estimand_label(spec: ModelSpec, level: str, estimand: str) -> str:
-    """Say in a legend what an estimand holds for at a level of a model."""
-    said = holds_for(spec, level, estimand)
-    return f"population: {said}" if estimand == "population" else said
-
-
 def mean_and_interval(prob: float, estimand: str = "population") -> str:
     """Say what mark and line are; the means of the listed words are known."""
     if estimand == "listed_words":
@@ -378,8 +372,8 @@ def plot_connections(
         zero=1.0 if distance else None,
         beside=[Beside(by_key(frame, style.estimate))],
         handles=[handle, one_handle()] if distance else [handle],
-        title="Mean distance per connection",
-        note=f"{source_of(fit)}; {estimand_label(fit.spec, 'overall', estimand)}",
+        title="Mean distance per kind of pair",
+        note=f"{source_of(fit)}; {holds_for(fit.spec, 'overall', estimand)}",
         xlabel=outcome_label(fit.spec),
         data=frame,
     )
@@ -478,7 +472,7 @@ def plot_contrasts(
 
     estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
     looks: dict[str, tuple[str, str, str]]
-    looks = {"population": ("pop.", POPULATION, "o"), "listed_words": ("listed", LISTED, "D")}
+    looks = {"population": ("new", POPULATION, "o"), "listed_words": ("listed", LISTED, "D")}
     if several:
         frame = frame[frame["estimand"] == estimand]
         looks = {name: ("", *LOOKS[i % len(LOOKS)]) for i, name in enumerate(fits)}
@@ -486,21 +480,22 @@ def plot_contrasts(
     shifts = lanes(len(looks), 0.4 * min(1, 2 / len(looks)))
     for place, (which, (short, color, marker)) in enumerate(looks.items()):
         part = frame[frame["fit" if several else "estimand"] == which]
-        look: dict[str, Any] = {"legend": which if several else estimand_label(spec, level, which)}
+        look: dict[str, Any] = {"legend": which if several else holds_for(spec, level, which)}
         if color == LISTED and not several:
             look |= {"width": 1.1, "size": 5, "hollow": True}
         series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
         texts = by_key(part, PROBABILITY, "p_below_zero")
         columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
-    group = spec.results.group.replace("attribute_class", "attribute set").replace("_", " ")
-    title = f"Contrasts between {group}s"
+    kinds = {"connection": "kinds of pairs", "attribute_class": "attribute sets"}
+    group = spec.results.group
+    title = f"Contrasts between {kinds.get(group, group.replace('_', ' ') + 's')}"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     closer = "is closer" if distance else "is smaller"
     said = f"Posterior mean (listed words: observed mean) and {as_percent(prob)} HPDI"
     note = f"{source_of(first)}. {said}"
     if several:
-        scope, mean = estimand_label(spec, level, estimand), mean_and_interval(prob, estimand)
+        scope, mean = holds_for(spec, level, estimand), mean_and_interval(prob, estimand)
         note = f"{number_of(len(fits), 'fit')}; {scope}; {mean}"
     ax = forest(
         ax,
@@ -774,7 +769,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
     names |= {f"standardized_{end}": f"hpdi_{end}" for end in ("low", "high")}
     rows = frame.drop(columns="name").rename(columns=names)
     trusted = frame["trusted"].fillna(False).astype(bool)
-    said = "population: new words"
+    said = "new words"
     series = [
         Series(rows[chosen], POPULATION, hollow=hollow, legend=legend)
         for chosen, hollow, legend in (

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.embeddings.shape import EDGES, VectorShape
+from bayesbias.inference.estimands import holds_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
@@ -122,7 +123,7 @@ def plot_words(
     ax.set_xlabel(forests.outcome_label(fit.spec))
     handles = forests.connection_handles(present, 2)
     handles += [forests.one_handle()] if distance else []
-    said = forests.estimand_label(fit.spec, "word", estimand)
+    said = holds_for(fit.spec, "word", estimand)
     mean = forests.mean_and_interval(prob, estimand)
     note = (
         f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each "
@@ -136,7 +137,7 @@ def plot_words(
         protected_class=means["protected_word"].map(forests.class_of(table)),
     )
     data = pd.concat([pairs, drawn])
-    title = "Distance of each protected word, per connection"
+    title = "Distance of each protected word, per kind of pair"
     return style.finish([ax], title, note, handles, data)
 
 

@@ -282,6 +282,7 @@ def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
     notes, composed = [], Counter[str]()
+    classes = (coverage or {}).get("protected", {})
     for side, name, group, what in coverage_groups(coverage):
         missing, listed = group["missing"], group["listed"]
         for other, words in group.get("not_in", {}).items():
@@ -291,7 +292,9 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
         if own := group.get("composed"):
-            composed["control" if name in CONTROLS else NOUNS[side]] += len(own)
+            own_set = side == "attributes" and name in classes
+            kind = "control" if name in CONTROLS else "stereotype" if own_set else NOUNS[side]
+            composed[kind] += len(own)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")

@@ -127,7 +127,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     out.append(
         Section(
             "summary",
-            "Mean distance of each connection, new words",
+            "Mean distance of each kind of pair, new words",
             lambda: fit.summary(prob),
             ("connection", *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
             figure=lambda: bb.plot_connections(fit, prob=prob),
