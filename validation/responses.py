@@ -2,11 +2,13 @@
 
 Numbers: probabilities of a sentiment classifier (BERT) for 40 nouns by 20 professions. Paired numbers: differences of
 log probabilities, *she* minus *he*, in 60 occupations by 4 sentences (Winogender). Choices: the age stereotype in the
-answers of a chat model, 50 to each of 64 questions. The value asked for is the difference for new words, items and
-templates.
+answers of a chat model, 50 to each of 64 questions; and of two models that answer about 8 stereotypes, with the SDs of
+all 14 stereotypes in these answers, and half of each SD for what the models differ in. The value asked for is the
+difference for new words, items and templates.
 """
 
 import functools
+import math
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -69,7 +71,57 @@ def choices(rng):
     return rows, {"log_odds": true, "probability": probability[0] - probability[1]}
 
 
-KINDS = {"responses": numbers, PAIRED: pairs, "responses_choice": choices}
+SPREADS = {"word": 0.59, "item": 0.32, "template": 0.13, "item_template": 0.07, "group_item": 2.2, "group_template": 0.11,
+           "group_item_template": 0.6, "question": 0.28}  # fmt: skip
+
+
+def two_models(rng):
+    """Draw choices of two models, and return them with the differences of the first, and of both."""
+    items, templates, words, repeats = 8, 4, 3, 20
+    sd, center = SPREADS, {arm: rng.normal(0, 1) for arm in np.ndindex(2, 2)}
+
+    def effects(name, *shape):
+        """Draw what models share (the first axis has length one), and by what they differ."""
+        drawn = sd[name] * rng.normal(size=(1, *shape))
+        return (
+            drawn
+            if name == "item_template"
+            else drawn + sd[name] / 2 * rng.normal(size=(2, *shape))
+        )
+
+    # Axes: models, groups, items, templates, words.
+    eta = effects("item", 1, items, 1, 1) + effects("template", 1, 1, templates, 1)
+    eta = (
+        eta + effects("group_item", 2, items, 1, 1) + effects("group_template", 2, 1, templates, 1)
+    )
+    eta = (
+        eta + effects("word", 2, items, 1, words) + effects("item_template", 1, items, templates, 1)
+    )
+    eta = eta + sd["group_item_template"] * rng.normal(size=(1, 2, items, templates, 1))
+    eta = (
+        eta + np.array([[center[m, g] for g in range(2)] for m in range(2)])[:, :, None, None, None]
+    )
+    eta = eta + sd["question"] * rng.normal(size=eta.shape)
+    chosen = rng.random((*eta.shape, repeats)) < expit(eta)[..., None]
+    rows = [
+        ("ab"[g], f"{'ab'[g]}{i} {w}", f"t{t}", f"i{i}", int(chosen[m, g, i, t, w, r]), f"m{m}")
+        for m, g, i, t, w, r in np.ndindex(chosen.shape)
+    ]
+    shared = {"item_template", "group_item_template", "question"}
+    spread = math.sqrt(sum(own**2 * (1 if name in shared else 1.25) for name, own in sd.items()))
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    truth = {}
+    for scale, of in (
+        ("log_odds", lambda x: x),
+        ("probability", lambda x: expit(x + spread * nodes) @ weights / weights.sum()),
+    ):
+        first, second = (of(center[m, 0]) - of(center[m, 1]) for m in range(2))
+        truth |= {("m0", scale): first, ("m0 - m1", scale): first - second}
+    return rows, truth
+
+
+TWO = "responses_choice, two models"
+KINDS = {"responses": numbers, PAIRED: pairs, "responses_choice": choices, TWO: two_models}
 KINDS |= {
     f"{PAIRED}, SD of sentences {sd}": functools.partial(pairs, template=sd)
     for sd in TEMPLATE_SDS[1:]
@@ -80,19 +132,23 @@ def one(kind, number):
     """Fit one table, and return for each scale the truth, the interval, and that of the published t-test."""
     place = list(KINDS).index(kind)
     rows, truth = KINDS[kind](np.random.default_rng([number, place, 40]))
-    frame = pd.DataFrame(rows, columns=["group", "word", "template", "item", "outcome"])
+    columns = ["group", "word", "template", "item", "outcome", "model"]
+    frame = pd.DataFrame(rows, columns=columns[: len(rows[0])])
     found = bb.fit_responses(bb.responses_table(frame), seed=number, **SAMPLING)
-    contrasts = found.contrasts(PROB, estimand="population", level="overall").set_index("scale")
+    contrasts = found.contrasts(PROB, estimand="population", level="overall")
+    of = ["model", "scale"] if kind == TWO else ["scale"]
+    contrasts = contrasts[contrasts["contrast"] == "a - b"].set_index(of)
     score = found.published.iloc[0]
     freedom = score["n"] - 2  # of hundreds of answers, so that the exact number hardly counts
     half = stats.t.ppf((1 + PROB) / 2, freedom) * abs(score["mean_score"] / score["t"])
     state = found.fit.diagnostics()
     return [
         {
-            "kind": kind, "number": number, "scale": scale, "truth": value,
+            "kind": kind, "number": number, "truth": value,
+            "scale": ", ".join(scale) if kind == TWO else scale,
             "low": contrasts.loc[scale, "hpdi_low"], "high": contrasts.loc[scale, "hpdi_high"],
-            "t_low": score["mean_score"] - half if scale != "log_odds" else np.nan,
-            "t_high": score["mean_score"] + half if scale != "log_odds" else np.nan,
+            "t_low": score["mean_score"] - half if scale in ("outcome", "probability") else np.nan,
+            "t_high": score["mean_score"] + half if scale in ("outcome", "probability") else np.nan,
             "divergences": state["divergences"], "max_r_hat": state["max_r_hat"],
         }
         for scale, value in truth.items()

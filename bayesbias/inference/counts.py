@@ -12,14 +12,14 @@ least squares),
 with :math:`\eta_s` the log odds without :math:`z_q`. At other scales they are wider or narrower,
 in proportion to :math:`(1 + I \sigma^2)^{-1/2}`, with I the precision that data give an effect. The
 density that is sampled is the exact one, so that the pilot decides over the number of steps alone.
-`bayesbias.inference.build` states the same model in PyMC.
+`bayesbias.inference.graph` states the same model in PyMC.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,29 +39,124 @@ if TYPE_CHECKING:
 _ROUNDS = 60
 COUNTS_TARGET_ACCEPT, COUNTS_TARGET_OF_FEW = 0.95, 0.97
 _MANY = 200  # effects
-COUNTS_TARGET_AGAIN = 0.995  # where a step diverged or chains mixed slowly
+COUNTS_TARGET_SLOW, COUNTS_TARGET_DIVERGED = 0.98, 0.995  # of a second run
 _LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_MODE, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
-_WHOLE = (0, 1, 2, 3, 4)
+_MOST_CELLS = 32  # of a family
+_WHOLE = (0, 1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    r"""Effects of units (of items, say), and of groups and models within units.
+
+    A *cell* is a group under a model within a unit. Data tell the sum of the effects in a cell, not
+    each of them. So what is sampled are *blocks*: the mean over the cells of a unit, and
+    orthonormal contrasts between its groups, between its models, and of both. For a block that
+    varies with the factors S, the variance is :math:`\sum_{T \supseteq S} \sigma_T^2 / \prod_{f
+    \in T \setminus S} n_f` over the effects, where T are the factors of an effect and factor f has
+    :math:`n_f` levels.
+
+    Attributes
+    ----------
+    unit, cell : ndarray of int, shape (rows,)
+        The unit and the cell of each row.
+    entries : dict of str to ndarray of int, shape (units, cells)
+        The entry of each parameter in each cell.
+    share : tuple of dict of str to float
+        For each block, the shares that its variance has in those of parameters.
+    contrasts : tuple of ndarray, shape (cells, contrasts)
+        The weights of each block in the cells.
+    """
+
+    unit: np.ndarray
+    cell: np.ndarray
+    entries: dict[str, np.ndarray]
+    share: tuple[dict[str, float], ...]
+    contrasts: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(
+        cls, design: Design, names: Sequence[str], base: str | None, factors: Sequence[str]
+    ) -> Family | None:
+        """Return the family of some effects; None if a unit lacks a cell, or cells are many."""
+        of_unit = design.index[base] if base else np.zeros(len(design.y), dtype=np.int64)
+        labels, unit = np.unique(of_unit, return_inverse=True)
+        ranks = [_ranks(unit, design.codes[factor]) for factor in factors]
+        levels = [int(rank.max()) + 1 for rank in ranks]
+        cells = math.prod(levels)
+        cell = np.ravel_multi_index(ranks, levels) if factors else np.zeros_like(unit)
+        found, first = np.unique(unit * cells + cell, return_index=True)
+        if len(found) < len(labels) * cells or cells > _MOST_CELLS:
+            return None
+        entries = {name: design.index[name][first].reshape(-1, cells) for name in names}
+        varies = {}
+        for name, own in entries.items():
+            grid = own.reshape(-1, *levels)
+            axes = range(len(levels))
+            varies[name] = {k for k in axes if (grid.take(0, k + 1) != grid.take(-1, k + 1)).any()}
+            if len(np.unique(own)) != len(own) * math.prod(levels[k] for k in varies[name]):
+                return None  # units share an effect
+        share, contrasts = [], []
+        for size in range(len(levels) + 1):
+            for block in itertools.combinations(range(len(levels)), size):
+                over = {
+                    name: 1 / math.prod(levels[k] for k in own.difference(block))
+                    for name, own in varies.items() if own.issuperset(block)
+                }  # fmt: skip
+                if over:
+                    weights = np.ones((1, 1))
+                    for k, n in enumerate(levels):
+                        weights = np.kron(weights, _contrasts(n) if k in block else np.ones((n, 1)))
+                    share.append(over)
+                    contrasts.append(weights)
+        return cls(unit, cell, entries, tuple(share), tuple(contrasts))
+
+    def effects(
+        self, drawn: np.ndarray, sds: Mapping[str, np.ndarray], rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Return draws of the effects in each cell, given draws of the blocks.
+
+        A block is a sum of one part of each effect. The parts are drawn independently, and each
+        takes its share of what their sum lacks.
+
+        Parameters
+        ----------
+        drawn : ndarray, shape (chains, draws, contrasts of all blocks * units)
+        sds : Mapping of str to ndarray, shape (chains, draws, 1 or units)
+        rng : Generator
+
+        Returns
+        -------
+        dict of str to ndarray, shape (chains, draws, units, cells)
+        """
+        units = len(next(iter(self.entries.values())))
+        out, start = dict.fromkeys(self.entries, np.zeros(1)), 0
+        for shares, contrasts in zip(self.share, self.contrasts, strict=True):
+            size = units * contrasts.shape[1]
+            whole = drawn[..., start : start + size].reshape(*drawn.shape[:2], -1, units)
+            start += size
+            variance = {name: part * sds[name][:, :, None] ** 2 for name, part in shares.items()}
+            parts = {
+                name: np.sqrt(own) * rng.standard_normal(whole.shape)
+                for name, own in variance.items()
+            }
+            lacks = (whole - sum(parts.values())) / sum(variance.values())
+            for name, part in parts.items():
+                mine = part + variance[name] * lacks
+                out[name] = out[name] + np.einsum("gk,cdks->cdsg", contrasts, mine)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    r"""A binomial model as arrays.
-
-    Where G groups have an effect each within what they share (``group by template`` within
-    ``template``), data tell the mean over groups and the deviations from it, not the two effects.
-    So these are sampled: means with the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, and
-    deviations along G - 1 orthonormal contrasts.
+    """A binomial model as arrays.
 
     Attributes
     ----------
-    terms : tuple of str
-        The parameters whose effects are sampled as they are; these come first.
-    pairs : tuple of (str, str, ndarray)
-        The shared parameter, that of groups within it, and entries of the latter, shape (shared,
-        G).
+    families : tuple of Family
+        All parameters of the mean, but for `single`.
     single : str
         The parameter with an effect for each row; empty if there is none.
     scales : tuple of str
@@ -69,24 +164,20 @@ class Layout:
         The effects that enter the log odds of each row.
     weight : ndarray, shape (columns, rows)
         Their weights.
-    scale_of, second_of : ndarray of int, shape (effects,)
-        The scales A and B of each effect, or -1: its variance is that of A plus `share` times that
-        of B.
-    share, fixed : ndarray, shape (effects,)
-        `fixed` is the standard deviation of effects without a scale.
+    share : ndarray, shape (effects, scales)
+        The variance of an effect is the sum over scales of share times the square of the scale.
+    fixed : ndarray, shape (effects,)
+        What is added to the variance: of effects without a scale, all of it.
     row_scale : ndarray of int, shape (rows,)
         The scale of the effects of single rows; -1 where there are none.
     offset : ndarray, shape (rows,)
     """
 
-    terms: tuple[str, ...]
-    pairs: tuple[tuple[str, str, np.ndarray], ...]
+    families: tuple[Family, ...]
     single: str
     scales: tuple[str, ...]
     index: np.ndarray
     weight: np.ndarray
-    scale_of: np.ndarray
-    second_of: np.ndarray
     share: np.ndarray
     fixed: np.ndarray
     row_scale: np.ndarray
@@ -97,7 +188,8 @@ class Layout:
         """Return the arrays of a model; None if only PyMC samples its form."""
         spec, n = design.spec, len(design.y)
         scales = tuple(spec.scales())
-        starts = dict(zip(scales, np.cumsum([0, *map(design.size, scales)]), strict=False))
+        sizes = [design.size(name) for name in scales]
+        starts = dict(zip(scales, np.cumsum([0, *sizes]), strict=False))
         plain = all(
             spec.parameters[name].distribution == "Normal"
             and not isinstance(spec.parameters[name].args["mu"], str)
@@ -108,60 +200,45 @@ class Layout:
             check_priors(spec)
         except NotCollapsible:
             return None
-        if not plain:
-            return None
         singles = [
             name for name in spec.mu
             if spec.is_random(name) and design.size(name) == n == len(np.unique(design.index[name]))
         ]  # fmt: skip
         single = singles[-1] if singles else ""
-        pairs = _pairs_of(design, single)
-        paired = {name for pair in pairs for name in pair[:2]}
-        terms = tuple(name for name in spec.mu if name != single and name not in paired)
-        if sum(design.size(name) for name in {*terms, *paired}) > _MOST_TOGETHER:
+        effects = sum(len(np.unique(design.index[name])) for name in spec.mu if name != single)
+        if not plain or effects > _MOST_TOGETHER:
             return None
-        # Of each block of effects: entry and weight of each row, size, both scales, share, fixed SD.
-        blocks: list[tuple[Any, ...]] = []
-        for name in terms:
-            sigma = spec.parameters[name].args["sigma"]
-            fixed_sd = not isinstance(sigma, str)
-            first = -1 if fixed_sd else starts[str(sigma)] + design.parent[name, "sigma"]
-            sd = float(sigma) if fixed_sd else 0.0
-            blocks.append((design.index[name], np.ones(n), design.size(name), first, -1, 0.0, sd))
-        for shared, within, children in pairs:
-            a, b = (starts[str(spec.parameters[name].args["sigma"])] for name in (shared, within))
-            rows, (size, groups) = design.index[shared], children.shape
-            blocks.append((rows, np.ones(n), size, a, b, 1 / groups, 0.0))
-            place = np.zeros(design.size(within), dtype=np.int64)
-            place[children] = np.arange(groups)
-            blocks += [
-                (rows, contrast[place[design.index[within]]], size, b, -1, 0.0, 0.0)
-                for contrast in _contrasts(groups).T
-            ]
-        sizes = [block[2] for block in blocks]
-        before = np.cumsum([0, *sizes[:-1]])
-        scale_of, second_of, share, fixed = (
-            np.concatenate([np.broadcast_to(block[k], block[2]) for block in blocks])
-            for k in (3, 4, 5, 6)
-        )
+        families = _families(design, single)
+        index, weight, share, fixed = [], [], [], []
+        place = 0
+        for family in families:
+            units = len(next(iter(family.entries.values())))
+            for shares, contrasts in zip(family.share, family.contrasts, strict=True):
+                of_scales, of_numbers = np.zeros((units, sum(sizes))), np.zeros(units)
+                for name, part in shares.items():
+                    sigma = spec.parameters[name].args["sigma"]
+                    if isinstance(sigma, str):
+                        its = design.parent[name, "sigma"][family.entries[name][:, 0]]
+                        of_scales[np.arange(units), starts[sigma] + its] += part
+                    else:
+                        of_numbers += part * float(sigma) ** 2
+                for contrast in contrasts.T:
+                    index.append(place + family.unit)
+                    weight.append(contrast[family.cell])
+                    share.append(of_scales)
+                    fixed.append(of_numbers)
+                    place += units
         row_scale = np.full(n, -1)
         if single:
             sigma = str(spec.parameters[single].args["sigma"])
             row_scale = starts[sigma] + design.parent[single, "sigma"][design.index[single]]
         offset = np.full(n, sum(float(spec.parameters[name].args["mu"]) for name in spec.mu))
-        return cls(
-            terms, pairs, single, scales,
-            np.stack([block[0] + start for block, start in zip(blocks, before, strict=True)]),
-            np.stack([block[1] for block in blocks]),
-            scale_of, second_of, share, fixed, row_scale, offset,
-        )  # fmt: skip
+        arrays = np.stack(index), np.stack(weight), np.concatenate(share), np.concatenate(fixed)
+        return cls(families, single, scales, *arrays, row_scale, offset)
 
     def sds(self, sd: np.ndarray) -> np.ndarray:
         """Return the standard deviations of the effects, for scales of shape (..., scales)."""
-        first = np.where(self.scale_of < 0, self.fixed, sd[..., self.scale_of])
-        return np.sqrt(
-            first**2 + self.share * np.where(self.second_of < 0, 0.0, sd[..., self.second_of]) ** 2
-        )
+        return np.sqrt(self.fixed + sd**2 @ self.share.T)
 
 
 def _contrasts(groups: int) -> np.ndarray:
@@ -169,39 +246,60 @@ def _contrasts(groups: int) -> np.ndarray:
     return np.linalg.svd(np.eye(groups) - 1 / groups)[0][:, : groups - 1]
 
 
-def _pairs_of(design: Design, single: str) -> tuple[tuple[str, str, np.ndarray], ...]:
-    """Return pairs of effects, the second with one entry for each group within those of the first.
+def _ranks(unit: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the place of the label of each row among those of its unit."""
+    labels = int(codes.max()) + 1
+    joint, inverse = np.unique(unit * labels + codes, return_inverse=True)
+    of_unit = joint // labels
+    return (np.arange(len(joint)) - np.searchsorted(of_unit, of_unit))[inverse]
 
-    An effect is in one pair at most.
+
+def _families(design: Design, single: str) -> tuple[Family, ...]:
+    """Return families so that each effect is in one.
+
+    That of the means comes first, without units if it has few cells, then families of many effects.
     """
-    spec, found = design.spec, []
-    random = {name: spec.parameters[name] for name in spec.mu if spec.is_random(name)}
-    of_one_sd = [name for name, own in random.items() if design.size(str(own.args["sigma"])) == 1]
-    for shared, within in itertools.permutations(of_one_sd, 2):
-        nested = {*random[shared].dims} < {*random[within].dims} and single not in (shared, within)
-        both = np.unique(np.stack([design.index[shared], design.index[within]]), axis=1)
-        groups = design.size(within) // design.size(shared)
-        full = both.shape[1] == design.size(within) == groups * design.size(shared)
-        if nested and groups > 1 and full:
-            found.append((groups, shared, within, both[1].reshape(-1, groups)))
-    out: list[tuple[str, str, np.ndarray]] = []
-    taken: set[str] = set()
-    # Few groups come first: their mean varies most.
-    for _, shared, within, children in sorted(found, key=lambda each: each[0]):
-        if not taken & {shared, within}:
-            out.append((shared, within, children))
-            taken |= {shared, within}
+    spec, group = design.spec, design.spec.results.group
+    # An arm is a group under a model.
+    arm = [name for name in spec.results.fixed if name in design.codes and name != group] or [group]
+    dims = {
+        name: {part for dim in spec.parameters[name].dims for part in (arm if dim == group else [dim])}
+        for name in spec.mu if name != single
+    }  # fmt: skip
+    joined = [
+        name for name in dims
+        if not spec.is_random(name) or design.size(str(spec.parameters[name].args["sigma"])) == 1
+    ]  # fmt: skip
+    columns = sorted(set().union(*dims.values()))
+    sets = itertools.chain(*(itertools.combinations(columns, n + 1) for n in range(len(columns))))
+    possible = []
+    for base, factors in itertools.product((None, *joined), sets):
+        inside = dims[base] if base else set[str]()
+        names = [name for name in joined if inside <= dims[name] <= inside.union(factors)]
+        of_means = base or any(not spec.is_random(name) for name in names)
+        if inside.isdisjoint(factors) and len(names) > 1 and of_means:
+            possible.append((base, names, factors))
+    out, taken = [], set[str]()
+    for base, names, factors in sorted(possible, key=lambda each: (bool(each[0]), -len(each[1]))):
+        if taken.isdisjoint(names):
+            family = Family.of(design, names, base, factors)
+            if family is not None:
+                out.append(family)
+                taken |= {*names}
+    for name in (name for name in dims if name not in taken):
+        family = Family.of(design, [name], name, ())
+        assert family is not None
+        out.append(family)
     return tuple(out)
 
 
 def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     """Find scales and effects near the mode, and the normal distribution of the effects there."""
     y, n = design.y, np.asarray(design.trials, dtype=float)
-    rows, q = len(y), len(layout.scale_of)
+    rows, q = len(y), len(layout.fixed)
     x = np.zeros((rows, q))
     x[np.arange(rows)[None, :], layout.index] = layout.weight
-    sizes = sum(design.size(name) for name in layout.scales)
-    sd = np.ones(sizes)
+    sd = np.ones(layout.share.shape[1])
     eta = np.log((y + 0.5) / (n - y + 0.5))
     for _ in range(_ROUNDS):
         p = 1 / (1 + np.exp(-eta))
@@ -218,29 +316,29 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         eta = layout.offset + smooth + left
         squares = scale**2 * (center**2 + np.diag(inverse))
         row_squares = left**2 + row_sd**2 * (1 - row_sd**2 / v)
-        new = sd.copy()
-        # The second scale of effects with two is that of the round before.
-        for k in range(sizes):
-            mine, its, two = layout.scale_of == k, layout.row_scale == k, layout.second_of >= 0
-            total, count = squares[mine].sum() + row_squares[its].sum(), mine.sum() + its.sum()
-            total -= (layout.share * sd[layout.second_of] ** 2)[mine & two].sum()
-            new[k] = math.sqrt(max(total / count, _LEAST**2)) if count else sd[k]
-        sd = new
+        # Of each effect, the expected square of the part that each scale gives it.
+        part = layout.share * sd**2 / scale[:, None] ** 2
+        of_part = part * (1 - part) * scale[:, None] ** 2 + part**2 * squares[:, None]
+        total, count = np.zeros(len(sd)), np.zeros(len(sd))
+        for k in range(len(sd)):
+            has, its = layout.share[:, k] > 0, layout.row_scale == k
+            total[k] = (of_part[has, k] / layout.share[has, k]).sum() + row_squares[its].sum()
+            count[k] = has.sum() + its.sum()
+        sd = np.where(count > 0, np.sqrt(np.maximum(total / np.maximum(count, 1), _LEAST**2)), sd)
     kept = w * row_sd / (1 + w * row_sd**2)
     of_data = np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2
-    precision = np.where(layout.scale_of < 0, 0.0, of_data)
+    precision = np.where(layout.share.any(axis=1), of_data, 0.0)
     return {
         "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * row_sd**2),
         "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "precision": precision, "row_precision": w,
-        "wider": 0.5 * np.log1p(precision * scale**2), "row_wider": 0.5 * np.log1p(w * row_sd**2),
+        "wider": 0.5 * np.log1p(precision * scale**2), "row_width": np.sqrt(1 + w * row_sd**2),
     }  # fmt: skip
 
 
 def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
     """Sample a binomial model over sorted rows; return None if only PyMC samples its form.
 
-    If a step diverged, or scales and means mix slowly, it is sampled once more: longer, by smaller
-    steps. If a long run mixes slowly in any effect, it is sampled once more: longer.
+    If a step diverged, or chains mix slowly, it is sampled once more: longer, by smaller steps.
     """
     layout = Layout.of(design)
     if layout is None:
@@ -251,7 +349,7 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
         return _sampled(design, layout, settings, cores)
 
     asked = settings["target_asked"]
-    usual = COUNTS_TARGET_ACCEPT if len(layout.scale_of) > _MANY else COUNTS_TARGET_OF_FEW
+    usual = COUNTS_TARGET_ACCEPT if len(layout.fixed) > _MANY else COUNTS_TARGET_OF_FEW
     out = run(asked or usual, 1)
     if asked:
         return out
@@ -260,11 +358,11 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     mixing = {name: _mixing(values) for name, values in out["posterior"].data_vars.items()}
     r_hat, ess = (max(mixing[name][0] for name in main), min(mixing[name][1] for name in main))
     least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
-    if out["sample_stats"]["diverging"].any() or r_hat > MAX_R_HAT or ess < least:
-        return run(COUNTS_TARGET_AGAIN, _LONGER)
-    of_all = max(r_hat for r_hat, _ in mixing.values())
-    if settings["draws"] >= LONG_RUN and of_all >= MAX_R_HAT:
-        return run(usual, _LONGER)
+    if out["sample_stats"]["diverging"].any():
+        return run(COUNTS_TARGET_DIVERGED, _LONGER)
+    of_all = max(each for each, _ in mixing.values())
+    if r_hat > MAX_R_HAT or ess < least or (settings["draws"] >= LONG_RUN and of_all >= MAX_R_HAT):
+        return run(COUNTS_TARGET_SLOW, _LONGER)
     return out
 
 
@@ -286,35 +384,38 @@ def _sampled(
         found = pilot(design, layout)
         code, *arguments = prior_arrays(design)
         arrays = [
-            layout.index, layout.scale_of, layout.second_of, layout.row_scale, code, design.y,
+            layout.index, layout.row_scale, code, design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
             found["center"], found["root"], found["k"], found["wide"], found["working"], *arguments,
-            *(found[name] for name in ("log_m", "precision", "row_precision", "wider", "row_wider")),
+            *(found[name] for name in ("log_m", "precision", "row_precision", "wider", "row_width")),
         ]  # fmt: skip
-        scales, effects = len(code), len(layout.scale_of)
+        scales, effects = len(code), len(layout.fixed)
         n = scales + effects + (rows if layout.single else 0)
         callbacks = (logp_of_counts, expand_counts)
         data, seed = kernel.packed(arrays, _WHOLE), design.stream(settings["seed"])
         kept, stats = nuts(n, callbacks, data, {**settings, **lengths}, cores, seed)
     values, start = {}, 0
-    for name in (*layout.scales, *layout.terms):
-        values[name] = kept[..., start : start + design.size(name)]
-        start += design.size(name)
     for name in layout.scales:
-        values[name] = np.exp(values[name])
+        values[name] = np.exp(kept[..., start : start + design.size(name)])
+        start += design.size(name)
     rng = np.random.default_rng([seed, 7])
-    for shared, within, children in layout.pairs:
-        size, groups = children.shape
-        parts = kept[..., start : start + size * groups].reshape(*kept.shape[:2], groups, size)
-        start += size * groups
-        sds = (str(spec.parameters[name].args["sigma"]) for name in (shared, within))
-        a, b = (values[sd][..., 0, None] for sd in sds)
-        part = a**2 / (a**2 + b**2 / groups)  # of a mean over groups that is what they share
-        noise = np.sqrt(part * b**2 / groups) * rng.standard_normal(parts[..., 0, :].shape)
-        values[shared] = part * parts[..., 0, :] + noise
-        apart = np.einsum("gk,cdks->cdsg", _contrasts(groups), parts[..., 1:, :])
-        values[within] = np.empty((*kept.shape[:2], size * groups))
-        values[within][..., children] = apart + (parts[..., 0, :] - values[shared])[..., None]
+    for family in layout.families:
+        sds = {}
+        for name, own in family.entries.items():
+            sigma = spec.parameters[name].args["sigma"]
+            if isinstance(sigma, str):
+                sds[name] = values[sigma][..., design.parent[name, "sigma"]]
+            else:
+                sds[name] = np.full((*kept.shape[:2], design.size(name)), float(sigma))
+            values[name] = sds[name] * rng.standard_normal(
+                sds[name].shape
+            )  # without rows: the prior
+            sds[name] = sds[name][..., own[:, 0]]
+        size = len(sds[name][0, 0]) * sum(each.shape[1] for each in family.contrasts)
+        found_in = family.effects(kept[..., start : start + size], sds, rng)
+        start += size
+        for name, own in family.entries.items():
+            values[name][..., own] = found_in[name]
     if layout.single:
         values[layout.single] = kept[..., start:][..., np.argsort(design.index[layout.single])]
     for name in spec.location_parameters():
@@ -338,14 +439,13 @@ def _density(
     def real(k: int) -> np.ndarray:
         return reals[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
-    index, scale_of, second_of = whole(0), whole(1), whole(2)
-    row_scale, code = whole(3), whole(4)
-    y, trials, offset, weight, share, fixed = real(5), real(6), real(7), real(8), real(9), real(10)
-    center, root, pull, wide, working = real(11), real(12), real(13), real(14), real(15)
-    a, b, log_m = real(16), real(17), real(18)
-    precision, row_precision, wider, row_wider = real(19), real(20), real(21), real(22)
-    n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
-    terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
+    index, row_scale, code = whole(0), whole(1), whole(2)
+    y, trials, offset, weight, share, fixed = real(3), real(4), real(5), real(6), real(7), real(8)
+    center, root, pull, wide, working = real(9), real(10), real(11), real(12), real(13)
+    a, b, log_m = real(14), real(15), real(16)
+    precision, row_precision, wider, row_width = real(17), real(18), real(19), real(20)
+    n_scales, n_effects, rows = code.shape[0], fixed.shape[0], y.shape[0]
+    terms, single = index.shape[0] // rows, at.shape[0] > n_scales + n_effects
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
     value = kernel.logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
@@ -353,63 +453,60 @@ def _density(
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
     matrix = root.reshape((n_effects, n_effects))
     z = center + matrix @ at[n_scales : n_scales + n_effects]
-    scale, width, gain = fixed.copy(), np.ones(n_effects), np.zeros(n_effects)
+    part = share.reshape((n_effects, n_scales)) * sd**2  # of variances
+    scale, width, gain = np.empty(n_effects), np.empty(n_effects), np.empty(n_effects)
     for j in range(n_effects):
-        if scale_of[j] >= 0:
-            square = sd[scale_of[j]] ** 2
-            if second_of[j] >= 0:
-                square += share[j] * sd[second_of[j]] ** 2
-            scale[j] = math.sqrt(square)
-            ratio = precision[j] * square
-            gain[j] = ratio / (1.0 + ratio)
-            away = 0.5 * math.log1p(ratio) - wider[j]
-            width[j] = math.exp(-away)
-            z[j] *= width[j]
-            value -= away
+        variance = fixed[j] + part[j].sum()
+        scale[j] = math.sqrt(variance)
+        part[j] /= variance
+        ratio = precision[j] * variance
+        gain[j] = ratio / (1.0 + ratio)
+        away = 0.5 * math.log1p(ratio) - wider[j]
+        width[j] = math.exp(-away)
+        z[j] *= width[j]
+        value -= away
         value -= 0.5 * z[j] * z[j]
+    effect = scale * z
     if out.shape[0] > 0:
         out[:n_scales] = theta
-        out[n_scales : n_scales + n_effects] = scale * z
-    to_z = np.zeros(n_effects)
+        out[n_scales : n_scales + n_effects] = effect
+    smooth, error = np.zeros(rows), np.empty(rows)
+    for t in range(terms):
+        for r in range(rows):
+            smooth[r] += weight[t * rows + r] * effect[index[t * rows + r]]
     for r in range(rows):
-        smooth = 0.0
-        for t in range(terms):
-            j = index[t * rows + r]
-            smooth += weight[t * rows + r] * scale[j] * z[j]
-        z_row, row_sd, away, row_gain = 0.0, 0.0, 0.0, 0.0
+        z_row, row_sd, shrink, row_gain = 0.0, 0.0, 1.0, 0.0
         if single:
             place = n_scales + n_effects + r
             row_sd = sd[row_scale[r]]
             ratio = row_precision[r] * row_sd * row_sd
             row_gain = ratio / (1.0 + ratio)
-            away = 0.5 * math.log1p(ratio) - row_wider[r]
-            z_row = math.exp(-away) * (pull[r] * (working[r] - smooth) + wide[r] * at[place])
-            value -= 0.5 * z_row * z_row + away
+            shrink = row_width[r] / math.sqrt(1.0 + ratio)
+            z_row = shrink * (pull[r] * (working[r] - smooth[r]) + wide[r] * at[place])
+            value += math.log(shrink) - 0.5 * z_row * z_row
             if out.shape[0] > 0:
                 out[place] = row_sd * z_row
-        eta = offset[r] + smooth + row_sd * z_row
-        p = 1.0 / (1.0 + math.exp(-eta)) if eta > 0 else math.exp(eta) / (1.0 + math.exp(eta))
-        value += y[r] * eta - trials[r] * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
-        error = y[r] - trials[r] * p
+        eta = offset[r] + smooth[r] + row_sd * z_row
+        odds = math.exp(-abs(eta))
+        p = (1.0 if eta > 0 else odds) / (1.0 + odds)
+        value += y[r] * eta - trials[r] * (max(eta, 0.0) + math.log1p(odds))
+        error[r] = y[r] - trials[r] * p
         if single:
-            to_z_row = error * row_sd - z_row
-            to_sd[row_scale[r]] += error * z_row
+            to_z_row = error[r] * row_sd - z_row
+            to_sd[row_scale[r]] += error[r] * z_row
             to_log[row_scale[r]] -= row_gain * (z_row * to_z_row + 1.0)
-            to_z_row *= math.exp(-away)
-            grad[place] = wide[r] * to_z_row
-            error -= pull[r] * to_z_row
-        for t in range(terms):
-            j = index[t * rows + r]
-            to_z[j] += error * scale[j] * weight[t * rows + r]
+            grad[place] = shrink * wide[r] * to_z_row
+            error[r] -= shrink * pull[r] * to_z_row
+    to_z = np.zeros(n_effects)
+    for t in range(terms):
+        for r in range(rows):
+            to_z[index[t * rows + r]] += weight[t * rows + r] * error[r]
+    to_z *= scale
     for j in range(n_effects):
         by_log = to_z[j] * z[j]  # of the effect: by the logarithm of its own standard deviation
         to_z[j] -= z[j]
         by_log -= gain[j] * (z[j] * to_z[j] + 1.0)
-        if scale_of[j] >= 0:
-            first = (sd[scale_of[j]] / scale[j]) ** 2
-            to_log[scale_of[j]] += by_log * first
-            if second_of[j] >= 0:
-                to_log[second_of[j]] += by_log * (1.0 - first)
+        to_log += by_log * part[j]
     grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * width)
     for k in range(n_scales):
         shape, first = kernel.prior_shape(code[k], a[k], b[k], sd[k], theta[k])

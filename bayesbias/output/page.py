@@ -145,10 +145,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     }
     own = study.glossary(result) if hasattr(study, "glossary") else ()
     terms = (*own, *getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES)
-    text, first = " ".join([said.headline, *said.details]), sections[0][0].frame
-    size = re.search(r"ROPE \(?±([^)]+)", text)
+    size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0][0].frame
     rope = size[1] if size else ""
-    if "ROPE" in text and first is not None and "rope" in first and not size:
+    if "ROPE" in said.headline and first is not None and "rope" in first and not size:
         rope = f"{first['rope'].max():g}{' SDs' * ('unit' in first)}"
     folder = data_dir("report")
     script = (folder / "report.js").read_text(encoding="utf-8")
@@ -210,7 +209,6 @@ def _made(about: dict[str, Any]) -> str:
     twice = ("coverage", "missing")
     about = {"provenance": {k: v for k, v in provenance.items() if k not in twice}, **about}
     about["coverage"] = {k: v for k, v in coverage.items() if k not in twice}
-    about = {name: value for name, value in about.items() if value != {}}
     text = json.dumps(about, indent=1, ensure_ascii=False)
     return re.sub(r"\[\n[^\[\]{}]*\]", lambda found: re.sub(r"\n *", " ", found[0]), text)
 

@@ -12,11 +12,11 @@ from bayesbias.models.variants import trimmed
 GROUPS = ("a", "b")
 
 
-def table(groups=GROUPS, words=3, templates=4, items=4, n=20, seed=0):
+def table(groups=GROUPS, words=3, templates=4, items=4, n=20, seed=0, models=("m",)):
     rng = np.random.default_rng(seed)
     rows = [
-        {"group": g, "word": f"{g}{w}", "template": f"t{t}", "item": f"i{i}", "model": "m", "arm": f"{g} | m"}
-        for g in groups for w in range(words) for t in range(templates) for i in range(items)
+        {"group": g, "word": f"{g}{w}", "template": f"t{t}", "item": f"i{i}", "model": m, "arm": f"{g} | {m}"}
+        for g in groups for w in range(words) for t in range(templates) for i in range(items) for m in models
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     frame["question"] = [f"q{k}" for k in range(len(frame))]
@@ -24,19 +24,42 @@ def table(groups=GROUPS, words=3, templates=4, items=4, n=20, seed=0):
     return frame.assign(answers=n, chosen=rng.binomial(n, p).astype(float))
 
 
-@pytest.fixture(scope="module", params=[2, 3])
+CASES = {
+    "two groups": {"items": 20},
+    "three groups": {"groups": ("a", "b", "c")},
+    "two models, few items": {"models": ("m", "n"), "items": 3},
+    "three models": {"models": ("m", "n", "o"), "items": 12, "words": 2},
+}
+
+
+@pytest.fixture(scope="module", params=CASES.values(), ids=CASES.keys())
 def laid(request):
-    frame = table(("a", "b", "c")[: request.param])
+    frame = table(**request.param)
     design = Design.of(trimmed(bb.load_model("responses_choice"), frame), frame).ordered()
     return design, counts.Layout.of(design)
 
 
-def test_the_pairs_are_what_groups_share_and_differ_in(laid):
-    _, layout = laid
-    assert {pair[:2] for pair in layout.pairs} == {
-        ("item_effect", "group_by_item"), ("template_effect", "group_by_template"),
+def test_effects_of_the_same_units_are_sampled_together():
+    frame = table(models=("m", "n"), items=3)
+    design = Design.of(trimmed(bb.load_model("responses_choice"), frame), frame).ordered()
+    layout = counts.Layout.of(design)
+    assert {frozenset(family.entries) for family in layout.families} == {
+        frozenset({"arm_mean", "item_effect", "group_by_item", "model_by_item", "group_by_item_by_model"}),
+        frozenset({
+            "template_effect", "item_by_template", "group_by_template", "model_by_template",
+            "group_by_template_by_model", "group_by_item_by_template",
+        }),
+        frozenset({"word_effect", "model_by_word"}),
     }  # fmt: skip
     assert layout.single == "question_effect"
+
+
+def test_where_an_item_lacks_a_group_means_and_differences_of_items_are_apart():
+    frame = table()
+    frame = frame[(frame["item"] != "i0") | (frame["group"] == "a")]
+    design = Design.of(trimmed(bb.load_model("responses_choice"), frame), frame).ordered()
+    for family in counts.Layout.of(design).families:
+        assert not {"item_effect", "group_by_item"} <= family.entries.keys()
 
 
 def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
@@ -44,7 +67,7 @@ def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
     design, layout = laid
     rng = np.random.default_rng(1)
     scales = {name: float(rng.uniform(0.5, 2)) for name in layout.scales}
-    x = np.zeros((len(design.y), len(layout.scale_of)))
+    x = np.zeros((len(design.y), len(layout.fixed)))
     x[np.arange(len(design.y))[None, :], layout.index] = layout.weight
     sd = layout.sds(np.array([scales[name] for name in layout.scales]))
     found = (x * sd) @ (x * sd).T
@@ -56,6 +79,30 @@ def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
         own = scales.get(sigma, sigma)
         expected += own**2 * (design.index[name][:, None] == design.index[name])
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_effects_have_their_own_variance_and_the_sum_that_was_drawn(laid):
+    _, layout = laid
+    rng, n = np.random.default_rng(5), 8_000
+    for family in layout.families:
+        units, cells = next(iter(family.entries.values())).shape
+        sds = {name: np.full((1, n, 1), rng.uniform(0.5, 2)) for name in family.entries}
+        drawn, total = [], np.zeros((1, n, units, cells))
+        for shares, contrasts in zip(family.share, family.contrasts, strict=True):
+            sd = np.sqrt(sum(part * sds[name][0, 0, 0] ** 2 for name, part in shares.items()))
+            block = sd * rng.standard_normal((1, n, contrasts.shape[1], units))
+            drawn.append(block.reshape(1, n, -1))
+            total += np.einsum("gk,cdks->cdsg", contrasts, block)
+        found = family.effects(np.concatenate(drawn, axis=2), sds, rng)
+        np.testing.assert_allclose(sum(found.values()), total, atol=1e-9)
+        flat, own_sd = [], []
+        for name, entries in family.entries.items():
+            _, first = np.unique(entries, return_index=True)
+            flat.append(found[name].reshape(n, -1)[:, first[:6]])
+            own_sd += [sds[name][0, 0, 0]] * flat[-1].shape[1]
+        values = np.concatenate(flat, axis=1) / own_sd
+        covariance = values.T @ values / n
+        np.testing.assert_allclose(covariance, np.eye(len(own_sd)), atol=6 * np.sqrt(2 / n))
 
 
 def test_the_gradient_is_that_of_the_density(laid, monkeypatch):
@@ -72,7 +119,7 @@ def test_the_gradient_is_that_of_the_density(laid, monkeypatch):
 
     at = np.random.default_rng(3).normal(0, 0.5, kept["n"])
     _, grad = density(at)
-    for k in range(0, kept["n"], 3):
+    for k in range(0, kept["n"], 7):
         step = np.zeros(kept["n"])
         step[k] = 1e-5
         slope = (density(at + step)[0] - density(at - step)[0]) / 2e-5

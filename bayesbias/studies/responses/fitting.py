@@ -343,7 +343,8 @@ class ResponsesResult(sections.Result):
     def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which column each row has, and draws of what replies share, in log odds.
 
-        The first column is zero, for all rows where prompts are new: then `group_by_template` has it.
+        The first column is zero. Where prompts are new, groups differ from prompt to prompt at least as
+        much as replies do: what the SDs of a draw lack of that is left.
         """
         fit = self._fitted()
 
@@ -359,8 +360,15 @@ class ResponsesResult(sections.Result):
             return index, np.stack(columns, axis=-1)
 
         index, shared = fit.cached("replies", make)
-        these = "template" in levels_of(fit.design, estimand)[level][2]
-        return index * these, shared
+        if "template" in levels_of(fit.design, estimand)[level][2] or not index.any():
+            return index, shared
+        draws, variance = fit.parameter_draws(), np.zeros((len(shared), 1))
+        for name in fit.spec.mu:
+            parameter = fit.spec.parameters[name]
+            if "template" in parameter.dims and {"group", "arm"} & {*parameter.dims}:
+                variance += draws[str(parameter.args["sigma"])].reshape(-1, 1) ** 2
+        of_replies = np.maximum(shared.var(axis=0), 1e-12)
+        return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 
     def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray, np.ndarray]:
         """Return keys of means, draws of probabilities (chains, draws, keys), and what replies add to log odds."""
