@@ -35,8 +35,8 @@ def glossary(fit: BiasFit) -> list[tuple[str, str]]:
     if len(groups) > 1:
         a, b = groups[:2]
         meaning = (
-            f"Under a set: distance of {a} minus distance of {b}. Under two sets: the same for their "
-            f"difference. Below zero: {a} is closer to the (first) set."
+            f"Under a set: distance of {a} minus distance of {b}. Under two sets: the same for "
+            f"their difference. Below zero: {a} is closer to the (first) set."
         )
         out.append((f"{a} - {b}", meaning))
     out.append(("others", "The mean of all other groups, each with the same weight."))
