@@ -64,7 +64,7 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     column = fit.spec.results.group
     checks.count(replicates, "replicates", 1, 200)
     values = fit.table[column].astype(str).to_numpy()
-    present = checks.once(values)
+    present, noun = checks.once(values), "rows" if column in ("arm", "series") else "pairs"
     names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
     tables = replicated(fit, replicates)
@@ -92,14 +92,14 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
             zorder=2,
         )
         ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
-        style.write_aside(ax, row, f"{mine.sum():,} pairs")
+        style.write_aside(ax, row, f"{mine.sum():,} {noun}")
     label = forests.outcome_label(fit.spec)
     if fit.spec.outcome == "difference":
         label = "female − male, in probability of the positive class"
     ax.set_xlabel(label)
     made = f"{number_of(len(tables), 'table')} made by the fitted model"
     handles = [
-        style.line_handle(INK, "observed pairs (colored; density)", linewidth=2),
+        style.line_handle(INK, f"observed {noun} (colored; density)", linewidth=2),
         style.line_handle(REPLICATED, made, linewidth=0.8),
     ]
     data = pd.concat(drawn)

@@ -137,7 +137,9 @@ def plot_response_templates(
         frame = frame[frame["contrast"] == contrast]
     else:
         frame = frame[~frame["contrast"].str.endswith(" - others")]
-    heads = [with_minus(f"{row.contrast} by {row.level}") for row in frame.itertuples()]
+    pairs = frame["contrast"].map(with_minus)
+    of = pairs.iloc[0] if pairs.nunique() == 1 else "difference"
+    heads = "by " + frame["level"] if pairs.nunique() == 1 else pairs + " by " + frame["level"]
     frame = frame.assign(head=heads, key=[*zip(heads, frame["name"], strict=True)])
     by_head = frame.groupby("head", sort=False)
     most = max(_FEWEST, _MOST // len(by_head))
@@ -151,7 +153,7 @@ def plot_response_templates(
         rope=result.rope,
         title=f"Differences between groups by {join_words(own['level'].unique())}",
         note=forests.mean_and_interval(prob) + max(cut, key=len),
-        xlabel=f"difference in {result.scale}",
+        xlabel=f"{of} in {result.scale}",
         data=own,
     )
 
