@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-PAIRWISE_TARGET_ACCEPT = 0.9
+PAIRWISE_TARGET_ACCEPT, PAIRWISE_TARGET_AGAIN = 0.9, 0.995  # the second where a step diverged
 PAIRWISE_LONGER = 2  # times as many draws, of which each second is kept
 _MOST_TOGETHER = 3000  # effects whose axes are a matrix
 _AT_A_TIME = 100
@@ -149,7 +149,10 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
 def sample_pairwise(
     design: Design, settings: dict[str, Any], cores: int, progress: bool | None
 ) -> "xr.DataTree":
-    """Sample the model pair by pair with PyMC; a long run that has not mixed runs again, longer."""
+    """Sample the model pair by pair with PyMC.
+
+    It runs again by smaller steps if a step diverged, and longer if a long run has not mixed.
+    """
     import logging
     import sys
 
@@ -181,6 +184,9 @@ def sample_pairwise(
         return {"posterior": posterior[list(design.spec.parameters)], "sample_stats": kept}
 
     groups = run(1)
+    if groups["sample_stats"]["diverging"].any() and not settings["target_asked"]:
+        settings["target_accept"] = PAIRWISE_TARGET_AGAIN
+        groups = run(1)
     if settings["draws"] >= LONG_RUN:
         drawn = [values.to_numpy() for values in groups["posterior"].data_vars.values()]
         flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
