@@ -132,11 +132,11 @@ def plot_response_templates(
     frame = frame[frame["model"] == frame["model"].iloc[0]]
     parts = frame["level"] != "overall"
     frame = frame[parts] if parts.any() else frame
+    known = frame["contrast"].unique()
+    names = [name for name in known if not name.endswith(" - others")]
     if contrast is not None:
-        checks.choice(contrast, frame["contrast"].unique().tolist(), "contrast")
-        frame = frame[frame["contrast"] == contrast]
-    else:
-        frame = frame[~frame["contrast"].str.endswith(" - others")]
+        names = [checks.choice(contrast, known, "contrast")]
+    frame = frame[frame["contrast"].isin(names)]
     pairs = frame["contrast"].map(with_minus)
     of = pairs.iloc[0] if pairs.nunique() == 1 else "difference"
     heads = "by " + frame["level"] if pairs.nunique() == 1 else pairs + " by " + frame["level"]
@@ -188,15 +188,11 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     """
     frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
-    several = frame["model"].nunique() > 1
-    groups = forests.grouped(
-        (
-            with_minus(row.contrast) * several,
-            row.key,
-            with_minus(row.model if several else row.contrast),
-        )
-        for row in frame.drop_duplicates("key").itertuples()
-    )
+    pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
+    several = model.nunique() > 1
+    frame = frame.assign(head=pair if several else "", label=model if several else pair)
+    rows = frame.drop_duplicates("key")[["head", "key", "label"]]
+    groups = forests.grouped(rows.itertuples(index=False, name=None))
     what = result.estimands
     new, these = (frame[frame["estimand"] == own] for own in ("population", "listed_words"))
     look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_listed"}

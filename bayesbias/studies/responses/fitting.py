@@ -301,11 +301,9 @@ class ResponsesResult(sections.Result):
         asked = fit.quantities(level, estimand, "arm")
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
-            series = frame.pop("series").str.rsplit(" | ", n=1, expand=True)
-            frame.insert(0, "contrast", series[0])
-            frame.insert(0, "model", series[1])
-            frame.insert(5, "scale", "outcome")
-            return [frame]
+            frame[["contrast", "model"]] = frame.pop("series").str.rsplit(" | ", n=1, expand=True)
+            first = ["model", "contrast", "level", "name", "estimand", "scale"]
+            return [frame.assign(scale="outcome").set_index(first).reset_index()]
         labels, weights = self._weights(asked.keys)
         labels["estimand"] = estimand
         if self.kind == "choice":
@@ -455,9 +453,8 @@ def fit_responses(
     if rope is None:
         sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
         if kind == "paired":
-            sd = float(
-                frame.groupby("series")["outcome"].transform(lambda y: y - y.mean()).std(ddof=0)
-            )
+            means = frame.groupby("series")["outcome"].transform("mean")
+            sd = float((frame["outcome"] - means).std(ddof=0))
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
@@ -467,9 +464,8 @@ def fit_responses(
         about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
         why = (
             f"There is one group{about} and one model, so that there is nothing to compare. Name "
-            "the column of the groups, and those of the items and prompts if they have other names "
-            f"than item and template: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} "
-            "With rated sentences keep the columns group, word, template and item of their file."
+            f"your columns: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} With rated "
+            "sentences keep the columns of their file."
         )
         if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
             why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."
@@ -528,7 +524,7 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
     if not given or len(table.groups) < 2:
         return []
     apart = [name for name in given if not table.shares(name)]
-    notes, hints = [], []
+    hints = []
     paired = table.pairing if kind == "paired" else None
     if paired and "template" in apart:
         hints.append(f"Answers to the same {join_words(paired[1:])} are paired.")
@@ -538,11 +534,9 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
             "'{word} is a doctor'. Then groups are compared on the same text."
         )
     if table.unused and apart == given:
-        hints.append(
-            "If a column tells which answers belong together, name it: --columns "
-            f"item=NAME.{_unused(table)}"
-        )
-    if hints:
-        nouns = join_words([table.nouns[name] for name in apart], "or")
-        notes.append(" ".join([f"Groups have no {nouns} in common.", *hints]))
-    return notes
+        together = "If a column tells which answers belong together, name it: --columns item=NAME."
+        hints.append(together + _unused(table))
+    if not hints:
+        return []
+    nouns = join_words([table.nouns[name] for name in apart], "or")
+    return [" ".join([f"Groups have no {nouns} in common.", *hints])]

@@ -292,12 +292,7 @@ def cells(table: Responses) -> pd.DataFrame:
     found = frame.groupby(list(LABELS), sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     question = out[list(LABELS)].agg(" | ".join, axis=1)
-    return out.assign(arm=arm_of(out["group"], out["model"]), question=question)
-
-
-def arm_of(group: Any, model: Any) -> Any:
-    """Return the label of a group under a model, which has a mean of its own."""
-    return group + " | " + model
+    return out.assign(arm=out["group"] + " | " + out["model"], question=question)
 
 
 def differences(table: Responses) -> tuple[pd.DataFrame, int]:
@@ -321,7 +316,7 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     out = pd.concat(parts, ignore_index=True)
     between = between_models(out, "model", [*ASKED, "contrast"], "outcome")
     out = pd.concat([out, between], ignore_index=True)
-    return out.assign(series=arm_of(out["contrast"], out["model"])), lacking
+    return out.assign(series=out["contrast"] + " | " + out["model"]), lacking
 
 
 def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
