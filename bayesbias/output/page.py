@@ -137,11 +137,12 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             and (section.frame is not None or section.figure or section.text)
         ]
     said = registry.interpretation(result, view)
+    main = [section.shown_on("terminal", "brief") for section, _ in sections]
     parts = {
         "headline": ADVICE.sub("", said.headline),
         "details": [ADVICE.sub("", text) for text in said.details],
-        "first": [shown for section, shown in sections if section.shown_on("terminal")],
-        "others": [shown for section, shown in sections if not section.shown_on("terminal")],
+        "first": [shown for (_, shown), own in zip(sections, main, strict=True) if own],
+        "others": [shown for (_, shown), own in zip(sections, main, strict=True) if not own],
     }
     own = study.glossary(result) if hasattr(study, "glossary") else ()
     terms = (*own, *getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES)

@@ -58,7 +58,7 @@ def to_text(
     """
     view = view or View()
     study = study_of(result)
-    wanted = ("terminal", "detail") if detail else ("terminal",)
+    wanted = ("terminal", "detail" if detail else "brief")
     blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
     for section in [*study.sections(result, view), *more]:
         if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
@@ -78,7 +78,7 @@ def to_html(result: Any) -> str:
     view, study = View(), study_of(result)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
     for section in study.sections(result, view):
-        frame = section.frame if section.shown_on("terminal") else None
+        frame = section.frame if section.shown_on("terminal", "brief") else None
         if frame is not None and not frame.empty:
             rows = frame.head(MOST_ROWS)
             shown = printed(rows, section.columns, view.prob)

@@ -1054,6 +1054,11 @@ def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_p
     assert max(map(len, text.splitlines())) <= 80
     assert "share of stereotyped choices" in text
     assert "type 3" not in text
+    assert "--detail has the others" in text
+    detail = bb.output.to_text(found, detail=True)
+    assert detail.count("Published scores") == 1  # all rows, once
+    assert "type 3" in detail
+    assert "--detail" not in detail
     with pytest.raises(InputError, match="layout crows_pairs"):
         bb.studies.load_responses(path, columns={"outcome": "pct_stereotype"})
 

@@ -141,7 +141,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         note = note if "paired t over items" in set(whole["score"]) else ""
         more = "--detail has the others."
         out.append(
-            Section("whole", title, lambda: whole, SCORES, None, "", note, more, "terminal page")
+            Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
         )
     if result.fit is None:
         return out
