@@ -39,11 +39,15 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
                 f"expected OURS=THEIRS, such as outcome=score, got {part!r}", where="--columns"
             )
         named[ours] = theirs
-    from bayesbias.studies.requirements import check_names
+    from bayesbias.studies import requirements
+    from bayesbias.studies.responses.table import group_contrasts
 
     table = bb.studies.load_responses(files, layout=given["layout"], columns=named)
     if given["require"]:  # names are known before the fit
-        check_names(given["require"], [name for name, *_ in table.contrasts()])
+        pairs = group_contrasts(table.groups) or group_contrasts(table.models)
+        known = [*(name for name, *_ in pairs), *requirements.OF_ALL]
+        for limit in requirements.read_requirements(given["require"]):
+            requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, {**given, "rope": result.rope})

@@ -120,9 +120,9 @@ class Section:
         A line below the table on the terminal, where ``--detail`` has more of it.
     show_on : str
         Some of ``terminal, brief, detail, page, fold, files, folder``, with blanks between them.
-        ``terminal`` prints always, ``detail`` with and ``brief`` without ``--detail``; ``page`` is a part of the page
-        and ``fold`` one that opens on a click; ``files`` are the run folder and JSON, ``folder``
-        the run folder alone.
+        ``terminal`` prints always, ``detail`` with and ``brief`` without ``--detail``; ``page`` is
+        a part of the page and ``fold`` one that opens on a click; ``files`` are the run folder and
+        JSON, ``folder`` the run folder alone.
     """
 
     name: str

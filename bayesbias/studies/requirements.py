@@ -256,12 +256,6 @@ def _one(low: float, high: float) -> pd.DataFrame:
     return pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]})
 
 
-def check_names(text: str, known: Sequence[str]) -> None:
-    """Refuse limits on contrasts that a result does not have, where their names are known before."""
-    for each in read_requirements(text):
-        contrast_named(each.name, [*known, *OF_ALL])
-
-
 def contrast_named(
     name: str, known: Sequence[str], names: Container[str] = ()
 ) -> tuple[str, list[str], bool]:
@@ -278,17 +272,13 @@ def contrast_named(
     before, mark, after = contrast.rpartition(": ")
     if mark and contrast not in known:
         contrast, of = after, [before, *of]
-    turned = _reversed(contrast)
+    turned = " - ".join(contrast.split(" - ")[::-1])
     if contrast not in known and turned in known:
         return turned, of, True
     if contrast not in known:
         hint = f"to limit one row, write {known[0]} ({contrast})" if contrast in names else None
         raise checks.unknown(contrast, known, "requirement", hint)
     return contrast, of, False
-
-
-def _reversed(contrast: str) -> str:
-    return " - ".join(contrast.split(" - ")[::-1])
 
 
 def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame:
@@ -304,9 +294,8 @@ def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame
     if not classes:
         rows = _where(rows, "level", "overall")
     for each in classes:
-        own = _reversed(each) if each not in names and _reversed(each) in names else each
-        checks.choice(own, [*estimands, *names], "requirement")
-        turned ^= own != each
+        own, _, back = contrast_named(each, [*estimands, *names])
+        turned ^= back
         # An attribute set may have the name of its class.
         rows = _where(rows[rows["name"] == own], "level", "class")
     rows = _where(rows, "estimand", estimand)

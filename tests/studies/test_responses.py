@@ -744,6 +744,8 @@ def test_of_many_groups_the_largest_decided_differences_are_named():
     assert [label.get_text() for label in ax.get_yticklabels()][:6] == [
         f"{a} − {b}" for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")
     ]
+    assert bb.output.to_json(found, brief=True)["verdict"] is None  # none of six is the main one
+    assert len(bb.plot_ppc(found).get_yticklabels()) == 4
     assert len(bb.plots.plot_response_templates(found).get_yticklabels()) == 6 * (1 + 3 + 1 + 3)
     one = bb.plots.plot_response_templates(found, level="item", contrast="b - d")
     assert len(one.get_yticklabels()) == 1 + 3

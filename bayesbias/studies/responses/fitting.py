@@ -464,8 +464,8 @@ def fit_responses(
         about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
         why = (
             f"There is one group{about} and one model, so that there is nothing to compare. Name "
-            f"your columns: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} With rated "
-            "sentences keep the columns of their file."
+            f"your columns: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} Keep the "
+            "columns of a file of sentences that you rate."
         )
         if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
             why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."

@@ -1,5 +1,6 @@
 """What is shown of responses: published scores beside the model's estimates, contrasts, variance, and what they say."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -224,7 +225,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     frame, new = overall(result, view), result.estimands["population"]
     said = _sentences(result, frame, new)
     what = "groups" if len(table.groups) > 1 else "models"
-    number = sum(not name.endswith(" - others") for name, *_ in table.contrasts())
+    number = math.comb(len(table.groups if what == "groups" else table.models), 2)
     notes += common.several_differences(number, f"pairs of {what} are compared")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]

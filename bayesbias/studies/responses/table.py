@@ -107,13 +107,9 @@ class Responses:
         """The models, in the order of the alphabet."""
         return sorted(self.frame["model"].unique())
 
-    def contrasts(self) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-        """Return name and both sides of each two groups and of each group and all others; else of models."""
-        return group_contrasts(self.groups) or group_contrasts(self.models)
-
     @property
     def pairing(self) -> list[str] | None:
-        """The columns that tell one question from another, where each group has one answer to it; else None."""
+        """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
         if not shared:
             return None

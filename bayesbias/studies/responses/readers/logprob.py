@@ -7,11 +7,7 @@ import pandas as pd
 
 def recognizes(rows: pd.DataFrame) -> bool:
     """Say whether a table has a sentence id and two or more columns of scores."""
-    return "sentid" in rows.columns and len(_scores(rows)) > 1
-
-
-def _scores(rows: pd.DataFrame) -> list[str]:
-    return [str(name) for name in rows.columns if str(name).endswith("_score")]
+    return "sentid" in rows.columns and len(rows.filter(regex="_score$").columns) > 1
 
 
 def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -21,7 +17,8 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     frame = rows.assign(item=parts[0], template=rest, model=rows.get("model", ""))
     if frame.drop_duplicates("sentid").duplicated(["item", "template"]).any():
         frame["template"] = parts[1].fillna("")
-    long = frame.melt(["item", "template", "model"], _scores(rows), "group", "outcome")
+    scores = rows.filter(regex="_score$").columns
+    long = frame.melt(["item", "template", "model"], scores, "group", "outcome")
     long["group"] = long["group"].str.removesuffix("_score")
     long.attrs["outcome"] = "log probability"
     return long
