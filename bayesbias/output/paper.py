@@ -72,7 +72,8 @@ def interpret(
     Returns
     -------
     Interpretation
-        With ``headline``, ``warnings``, ``notes`` and ``details``; print it to read all.
+        With ``headline``, ``warnings`` and ``notes``, which are printed, and ``details``: further
+        sentences, such as one for each item of responses.
 
     Raises
     ------

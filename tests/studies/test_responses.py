@@ -1056,7 +1056,7 @@ def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_p
     assert max(map(len, text.splitlines())) <= 80
     assert "share of stereotyped choices" in text
     assert "type 3" not in text
-    assert "--detail has the others" in text
+    assert "--detail, or published, has the others" in text
     detail = bb.output.to_text(found, detail=True)
     assert detail.count("Published scores") == 1  # all rows, once
     assert "type 3" in detail

@@ -108,7 +108,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 title,
                 lambda: first,
                 (*labels, *CONTRAST_COLUMNS),
-                more="--detail has all." if labelled else "",
+                more="--detail, or contrasts(), has all." if labelled else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if labelled
                 else None,
@@ -140,7 +140,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         whole = result.published[own if own.any() else names.eq(names.iloc[0])].head(MOST_ROWS)
         note = "A t over items allows for new items, over pairs for nothing new."
         note = note if "paired t over items" in set(whole["score"]) else ""
-        more = "--detail has the others."
+        more = "--detail, or published, has the others."
         out.append(
             Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
         )
