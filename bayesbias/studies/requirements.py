@@ -268,7 +268,8 @@ def contrast_named(
     >>> contrast_named("m: b - a", ["a - b"])
     ('a - b', ['m'], True)
     """
-    contrast, *of = (part.strip(" )") for part in name.split(" ("))
+    parts = [name] if name in known else name.split(" (")
+    contrast, *of = (part if part in known else part.strip(" )") for part in parts)
     before, mark, after = contrast.rpartition(": ")
     if mark and contrast not in known:
         contrast, of = after, [before, *of]

@@ -15,7 +15,12 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimates import contrast_draws
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.requirements import Requirement, check_requirements, read_requirements
+from bayesbias.studies.requirements import (
+    Requirement,
+    check_requirements,
+    contrast_named,
+    read_requirements,
+)
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -45,6 +50,13 @@ def test_requirements_are_read():
 def test_other_texts_are_refused(text):
     with pytest.raises(InputError, match="requirement"):
         read_requirements(text)
+
+
+def test_labels_may_have_brackets():
+    assert contrast_named("a (x) - b", ["a (x) - b"]) == ("a (x) - b", [], False)
+    assert contrast_named("m: b - a (i) (listed_words)", ["a - b"]) == (
+        "a - b", ["m", "i", "listed_words"], True,
+    )  # fmt: skip
 
 
 def test_unknown_names_are_refused(found):

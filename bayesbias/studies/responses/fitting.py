@@ -135,8 +135,8 @@ class ResponsesResult(sections.Result):
             answers, else ``outcome``.
         """
         fit = self._fitted()
-        levels = [own for own in fit.spec.results.levels if fit.table[own].nunique() > 1]
-        levels = ["overall", *levels]
+        several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
+        levels = ["overall", *several]
         if level is not None:
             levels = [checks.choice(level, levels, "level")]
         asked = [*self.estimands]

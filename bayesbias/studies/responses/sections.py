@@ -144,7 +144,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         out.append(
             Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
         )
-    if result.fit is None:
+    if (fit := result.fit) is None:
         return out
     return [
         *out,
@@ -177,12 +177,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             text="Answers that the model generates (lines) and those of the table.",
             show_on="fold",
         ),
-        Section(
-            "questions",
-            "All questions",
-            lambda: result.fit.table if result.fit else None,
-            show_on="folder",
-        ),
+        Section("questions", "All questions", lambda: fit.table, show_on="folder"),
     ]
 
 
