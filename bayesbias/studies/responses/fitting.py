@@ -169,7 +169,8 @@ class ResponsesResult(sections.Result):
         total = sum(parts.values())
         names = [name.removesuffix("_effect").replace("_", " ") for name in parts]
         shares = np.stack([part / total for part in parts.values()], axis=-1)
-        return estimates(labeled_draws(self._by_chain(shares), {"source": names}), prob)
+        shares = shares.reshape(*self._fitted().shape, -1)
+        return estimates(labeled_draws(shares, {"source": names}), prob)
 
     def independent(self, prob: float = PROB) -> pd.DataFrame:
         r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
@@ -215,7 +216,7 @@ class ResponsesResult(sections.Result):
                 sums = np.bincount(fit.design.index[term], weights * n)
                 together = float((sums**2).sum())
             variance, alone = variance + square * together, alone + square * min(own, together)
-        effective = self._by_chain((alone / variance * n[used].sum())[:, None])
+        effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
         frame.insert(2, "questions", int(used.sum()))
@@ -265,9 +266,6 @@ class ResponsesResult(sections.Result):
         dims = {name: set(fit.spec.parameters[name].dims) for name in fit.spec.mu}
         return [name for name in dims if not fit.spec.is_random(name) or dims[name] <= held]
 
-    def _by_chain(self, values: np.ndarray) -> np.ndarray:
-        return values.reshape(*self._fitted().shape, -1)
-
     def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
         """Return draws of the variance of each effect, and of single answers."""
         fit = self._fitted()
@@ -311,7 +309,7 @@ class ResponsesResult(sections.Result):
             log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
             scales = {
                 "probability": (shares, self.rope),
-                "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
+                "log_odds": (log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
             }
             return [
                 estimates(labeled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
@@ -449,7 +447,10 @@ def fit_responses(
     else:
         frame = tables.cells(table)
     found = tables.published_scores(table, kind, frame)
-    notes += tables.published_notes(found)
+    without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
+    if names := checks.once(without["name"].astype(str)):
+        shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        notes.append(f"No published t for {shown}: all scores are equal, so that t is undefined.")
     if rope is None:
         sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
         if kind == "paired":
@@ -459,12 +460,13 @@ def fit_responses(
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
     y = frame["outcome"].to_numpy()
+    others = f" Other columns: {some(table.unused)}." if table.unused else ""
     why = ""
     if not result._pairs() and kind != "paired":
         about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
         why = (
             f"There is one group{about} and one model, so that there is nothing to compare. Name "
-            f"your columns: --columns group=NAME,item=NAME,template=NAME.{_unused(table)} Keep the "
+            f"your columns: --columns group=NAME,item=NAME,template=NAME.{others} Keep the "
             "columns of a file of sentences that you rate."
         )
         if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
@@ -475,7 +477,7 @@ def fit_responses(
         why = (
             "The columns word, template and item are missing, so that all answers about a group "
             "count as one. Name a column that tells them apart: --columns item=NAME, or "
-            f"template=NAME of prompts, or word=NAME of names.{_unused(table)}"
+            f"template=NAME of prompts, or word=NAME of names.{others}"
         )
     elif len(frame) < 4:
         why = f"There are too few answers for a fit ({len(frame)})."
@@ -512,11 +514,6 @@ def fit_responses(
     return replace(result, notes=tuple(notes))
 
 
-def _unused(table: Responses) -> str:
-    """Name the columns of the data that are not used."""
-    return f" Other columns: {some(table.unused)}." if table.unused else ""
-
-
 def _told_apart(table: Responses, kind: str) -> list[str]:
     """Say where groups share no texts, or a column that is not used may tell questions apart."""
     frame = table.frame
@@ -535,7 +532,7 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
         )
     if table.unused and apart == given:
         together = "If a column tells which answers belong together, name it: --columns item=NAME."
-        hints.append(together + _unused(table))
+        hints.append(f"{together} Other columns: {some(table.unused)}.")
     if not hints:
         return []
     nouns = join_words([table.nouns[name] for name in apart], "or")

@@ -344,16 +344,6 @@ def published_scores(table: Responses, kind: str, frame: pd.DataFrame) -> pd.Dat
     return pd.DataFrame(rows, columns=list(SCORES))
 
 
-def published_notes(found: pd.DataFrame) -> list[str]:
-    """Say which scores have no test."""
-    without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
-    if without.empty:
-        return []
-    names = checks.once(without["name"].astype(str))
-    shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return [f"No published t for {shown}: all scores are equal, so that t is undefined."]
-
-
 def answer_scores(table: Responses) -> pd.DataFrame:
     """Return the score of each answer: ``model, item, template, repeat, score``.
 
