@@ -19,7 +19,7 @@ from bayesbias.inference.estimands import mean_quantities
 from bayesbias.inference.fitting import prepare
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
-from bayesbias.simulation.scenario import Scenario, scenario_frame, scenario_from_fit
+from bayesbias.simulation.scenario import Scenario, scenario_from_fit
 from bayesbias.studies.debiasing.comparison import fit_changes
 
 LEVELS = ["overall", "class", "attribute_set", "word"]
@@ -76,7 +76,8 @@ def given_values(scenario: Scenario, design: Design) -> dict[str, np.ndarray]:
 
 def of_slopes(tables: int, corpora: int = 6) -> pd.DataFrame:
     """Return the coverage by level of slopes over corpora, by `change` and by least squares over averages."""
-    frame = scenario_frame((7, 7), (12, 12), 20, 60).drop(columns="distance").assign(change=0.0)
+    pairs = Scenario(words=(7, 7), attributes=(12, 12), human=20, neutral=60).frame
+    frame = pairs.drop(columns="distance").assign(change=0.0)
     laid = prepare(load_model("change"), frame, LEVELS[:3])
     assert laid is not None
     steps = np.arange(corpora) - (corpora - 1) / 2

@@ -25,7 +25,7 @@ from bayesbias.inference.sampling import Engine, joined_draws, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.spec import DEFAULT_MODEL, load_model
 from bayesbias.models.variants import trimmed
-from bayesbias.simulation.scenario import scenario_frame
+from bayesbias.simulation.scenario import Scenario
 
 WORDS, ATTRIBUTES, HUMAN, NEUTRAL = (4, 3, 4), (4, 3, 5), 4, 6
 TABLES = 500
@@ -38,7 +38,7 @@ NOISES = ("model", "student", "skewed")
 @functools.cache
 def layout(truth: str) -> tuple[pd.DataFrame, Design, dict[str, Quantities]]:
     """Return the pairs of every table, the model that draws them, and what is asked of it."""
-    frame = scenario_frame(WORDS, ATTRIBUTES, HUMAN, NEUTRAL)
+    frame = Scenario(words=WORDS, attributes=ATTRIBUTES, human=HUMAN, neutral=NEUTRAL).frame
     design = Design.of(load_model(truth), frame)
     return (
         frame,

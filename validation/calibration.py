@@ -16,7 +16,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.models.design import Design
-from bayesbias.simulation.scenario import scenario_frame
+from bayesbias.simulation.scenario import Scenario
 
 MODELS = ("default", "crossed", "hierarchical", "shared")
 TABLES, AT_A_TRUTH = 10_000, 1000
@@ -28,7 +28,7 @@ TRUTHS = (0.0, -0.05, -0.1, -0.2)  # of associated - different
 
 def one(model, seed):
     """Draw a table from the prior and fit it; return rank and coverage of the truth for every contrast."""
-    frame = scenario_frame(WORDS, ATTRIBUTES, HUMAN, NEUTRAL)
+    frame = Scenario(words=WORDS, attributes=ATTRIBUTES, human=HUMAN, neutral=NEUTRAL).frame
     design = Design.of(bb.load_model(model), frame)
     drawn = design.prior_draws(1, seed)
     table = frame.assign(distance=design.outcome_draws(drawn, seed + 1)[0])

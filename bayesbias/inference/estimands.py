@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, checks
-from bayesbias.inference.linear import Linear, NewEffects, Quantities, joined, weights_of
+from bayesbias.inference.linear import Key, Linear, NewEffects, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
@@ -45,8 +45,6 @@ CONTRASTS = (
 ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
-type Key = tuple[str, str, str]
-"""Level, name at that level, and connection or contrast."""
 
 
 def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantities:
@@ -92,7 +90,7 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
 def mean_quantities(design: Design, estimand: str) -> Quantities:
     """Return the mean of the outcome per level, name and connection."""
     present, group = design.labels(design.spec.results.group)
-    keys: list[tuple[str, str, str]] = []
+    keys: list[Key] = []
     parts, observed = [], []
     for level, (labels, codes, held) in levels_of(design, estimand).items():
         cells, cell = combinations([codes, group])
@@ -109,7 +107,7 @@ def between_contrasts(
     labels: Sequence[str],
     pairs: Sequence[tuple[str, str]],
     others: bool = True,
-) -> dict[tuple[str, str, str], dict[tuple[str, str], float]]:
+) -> dict[Key, dict[tuple[str, str], float]]:
     """Return the weights of means in differences between names, for each contrast and label.
 
     Names are compared in pairs. If there are more than two, each is also compared with the mean of
@@ -285,7 +283,7 @@ def new_quantities(
         combinations([one, *(design.labels(column)[1] for column in columns)])[1]
         for columns in (of_word, of_attribute if single else [])
     )
-    keys: list[tuple[str, str, str]] = []
+    keys: list[Key] = []
     tables: list[Linear] = []
     quantity: list[int] = []
     weight: list[float] = []

@@ -30,7 +30,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.core import checks
@@ -42,7 +41,8 @@ from bayesbias.inference.view import verdict
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesbias.inference.linear import Mixtures
+    from bayesbias.inference.linear import Key, Mixtures
+    from bayesbias.models.design import Arrays
 
 COLUMNS = (
     "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",
@@ -85,7 +85,7 @@ class Answer(NamedTuple):
     """
 
     draws: xr.DataArray
-    parameters: Mapping[str, np.ndarray]
+    parameters: Arrays
     mixtures: Mixtures | None = None
     observed: np.ndarray | None = None
 
@@ -151,7 +151,10 @@ def _probabilities(
     if mixtures is not None and (batches := batches_of(*mixtures.mean.shape[:2])) > 1:
         errors = [_error_of_mean(each, batches) for each in of(mixtures.in_batches(batches))]
     else:
-        errors = [error_of_share(share, ess) for share in shares]
+        # The binomial error, with half a draw added on either side.
+        n = np.where(np.isnan(ess), 1.0, ess)
+        middles = ((share * n + 0.5) / (n + 1) for share in shares)
+        errors = [np.sqrt(middle * (1 - middle) / n) for middle in middles]
     names = ("p_below_zero", "p_in_rope")
     return dict(zip(names, shares, strict=True)) | {
         f"mcse_{name}": error for name, error in zip(names, errors, strict=True)
@@ -239,14 +242,6 @@ def end_to_mean(prob: float) -> float:
     return float(np.sqrt(tail * (1 - tail)) / norm.pdf(norm.ppf(tail)))
 
 
-def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
-    """Return the binomial error of a share of draws, with half a draw added on either side."""
-    share, ess = np.asarray(share, float), np.asarray(ess, float)
-    n = np.where(np.isnan(ess), 1.0, ess)
-    middle = (share * n + 0.5) / (n + 1)
-    return np.sqrt(middle * (1 - middle) / n)
-
-
 def joined_chains(draws: np.ndarray) -> np.ndarray:
     """Return draws, shape (chain, draw, n), one chain after the other; n may be 0."""
     chains, length, n = draws.shape
@@ -300,7 +295,7 @@ def relabeled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataArr
 
 
 def keyed_draws(
-    values: np.ndarray, keys: Sequence[tuple[str, str, str]], column: str, estimand: str
+    values: np.ndarray, keys: Sequence[Key], column: str, estimand: str
 ) -> xr.DataArray:
     """Label draws by the keys of their rows: ``level, name, <column>, estimand``."""
     levels, names, labels = zip(*keys, strict=True) if keys else ((), (), ())

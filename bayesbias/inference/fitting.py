@@ -28,7 +28,7 @@ from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import PAIRWISE_TARGET_ACCEPT, pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
-from bayesbias.inference.linear import Quantities, Rotated, mixtures_of
+from bayesbias.inference.linear import Key, Quantities, Rotated, mixtures_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.inference.storage import read_fit
@@ -372,7 +372,7 @@ class Prepared:
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
-    ) -> tuple[list[tuple[tuple[str, str, str], dict[str, float]]], Engine] | None:
+    ) -> tuple[list[tuple[Key, dict[str, float]]], Engine] | None:
         """Fit one outcome, and return the contrasts of the population.
 
         Parameters

@@ -76,7 +76,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.models.design import Design, determined
+from bayesbias.models.design import Arrays, Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 
@@ -184,7 +184,7 @@ class Collapsed:
     scales: tuple[str, ...]
     components: tuple[Component, ...]
     constants: np.ndarray
-    variance_of: Mapping[str, np.ndarray]
+    variance_of: Arrays
     arrays: tuple[np.ndarray, ...]
     _strata: tuple[_Stratum, ...]
 
@@ -238,7 +238,7 @@ class Collapsed:
             start += part.shape[-1]
         return out
 
-    def theta_of(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
+    def theta_of(self, scales: Arrays) -> np.ndarray:
         """Turn draws of the named scales into log scales, shape (n, n_theta)."""
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
@@ -399,8 +399,8 @@ def factors_of(design: Design) -> list[np.ndarray]:
 
 def find_orbits(
     factors: Sequence[np.ndarray],
-    index: Mapping[str, np.ndarray],
-    variance_of: Mapping[str, np.ndarray],
+    index: Arrays,
+    variance_of: Arrays,
     kinds: Sequence[np.ndarray],
     nested: Mapping[str, tuple[bool, ...]],
 ) -> list[np.ndarray]:
@@ -527,8 +527,8 @@ class _Stratum:
 
 def _strata_of(
     design: Design,
-    index: Mapping[str, np.ndarray],
-    variance_of: Mapping[str, np.ndarray],
+    index: Arrays,
+    variance_of: Arrays,
     noise: np.ndarray,
 ) -> tuple[_Stratum, ...]:
     """Divide sorted rows into blocks, and return the strata of every set of factors."""
@@ -617,7 +617,7 @@ def _rows_and_effects(
     names: Sequence[str],
     nested: Mapping[str, tuple[bool, ...]],
     covariates: Mapping[str, tuple[int, np.ndarray]],
-    variance_of: Mapping[str, np.ndarray],
+    variance_of: Arrays,
 ) -> tuple[list[int], list[Effect]]:
     """Return a stratum's rows, each as one table row of its block, and the effects that enter them.
 

@@ -23,7 +23,10 @@ import numpy as np
 
 from bayesbias.core import FitError
 from bayesbias.inference.likelihood import Collapsed, covariances, without_directions
+from bayesbias.models.design import Arrays
 
+type Key = tuple[str, str, str]
+"""Level, name at that level, and connection or contrast."""
 _DENSE = 1_000_000  # weights
 _NUMBERS_AT_A_TIME = 4_000_000
 _NODES = 21  # of Gauss-Hermite quadrature
@@ -80,7 +83,7 @@ class Linear:
         weights = {name: by @ each for name, each in self.weights.items()}
         return Linear(by @ self.constant, weights, shared, apart)
 
-    def draws(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    def draws(self, draws: Arrays) -> np.ndarray:
         """Return the quantities, shape (n, quantities), for n draws, with new effects at zero."""
         n = len(next(iter(draws.values())))
         out = np.broadcast_to(self.constant, (n, len(self))).copy()
@@ -88,7 +91,7 @@ class Linear:
             out += (weights @ draws[name].reshape(n, -1).T).T
         return out
 
-    def new_variance(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    def new_variance(self, draws: Arrays) -> np.ndarray:
         """Return the variance that new effects add under each draw of the scales.
 
         Its shape is (n, quantities), or (1, quantities) if it depends on no scale.
@@ -322,7 +325,7 @@ class Quantities:
         The observed values, where quantities are about the listed words.
     """
 
-    keys: list[tuple[str, str, str]]
+    keys: list[Key]
     linear: Linear
     quantity: np.ndarray
     weight: np.ndarray
@@ -331,7 +334,7 @@ class Quantities:
     @classmethod
     def plain(
         cls,
-        keys: Sequence[tuple[str, str, str]],
+        keys: Sequence[Key],
         linear: Linear,
         observed: np.ndarray | None = None,
     ) -> Quantities:
@@ -540,7 +543,7 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 def mixtures_of(
     asked: Quantities,
     reduced: Collapsed | None,
-    draws: Mapping[str, np.ndarray],
+    draws: Arrays,
     chains: int,
     rotated: Rotated | None = None,
 ) -> tuple[Mixtures, dict[str, np.ndarray]] | None:

@@ -10,7 +10,6 @@ likelihood is that of the pairs given all effects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +18,10 @@ import pandas as pd
 from bayesbias.core import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import refuse_few_draws
-from bayesbias.inference.estimands import Key, asked_quantities
+from bayesbias.inference.estimands import asked_quantities
+from bayesbias.inference.linear import Key
 from bayesbias.inference.sampling import MOST_PARETO_K, pareto_smoothed
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.listfile import pairs
@@ -141,7 +141,7 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     return float((away * density).mean()), float((away**2 * density).mean() / 2)
 
 
-def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _log_priors(design: Design, draws: Arrays) -> dict[str, np.ndarray]:
     """Return the log densities of the priors whose width is a number of the model file."""
     flat = {name: values.reshape(len(values), -1) for name, values in draws.items()}
 

@@ -32,7 +32,7 @@ from bayesbias.core import FitError, checks
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import averaged, combinations
 from bayesbias.inference.estimates import labeled_draws
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -128,9 +128,7 @@ def _rows_of_scores(design: Design) -> np.ndarray:
     return np.flatnonzero(np.isin(labels, ("associated", "different")))
 
 
-def score_variances(
-    design: Design, draws: Mapping[str, np.ndarray]
-) -> dict[tuple[str, str], ScoreVariance | str]:
+def score_variances(design: Design, draws: Arrays) -> dict[tuple[str, str], ScoreVariance | str]:
     """Return the variance of every score, or why there is none.
 
     Parameters

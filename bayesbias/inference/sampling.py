@@ -25,7 +25,7 @@ from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import Collapsed
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -399,7 +399,7 @@ def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     return log_weights.to_numpy(), float(k)
 
 
-def parameter_dataset(design: Design, draws: Mapping[str, np.ndarray], chains: int) -> xr.Dataset:
+def parameter_dataset(design: Design, draws: Arrays, chains: int) -> xr.Dataset:
     """Return draws of parameters, chains joined, as a dataset with the labels of their entries."""
     import xarray as xr
 

@@ -14,7 +14,7 @@ size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ import numpy as np
 from bayesbias.core import FitError, checks, join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
 from bayesbias.inference.estimates import Answer, keys_of_rows, labeled_draws, labels_of_rows
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
         )
 
 
-def term_variances(
-    design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
-) -> dict[str, np.ndarray]:
+def term_variances(design: Design, draws: Arrays, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return draws of the variance of every random term, and of noise under the name ``""``.
 
     Variances are averaged over some rows, a mask or numbers. The variance of random slopes is
@@ -76,7 +74,7 @@ def term_variances(
 
 
 def total_sd(
-    design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
+    design: Design, draws: Arrays, rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:
     """Return draws of the SD of single pairs around the mean of their kind and classes.
 
@@ -145,7 +143,7 @@ def total_sd(
 
 
 def variance_partition_draws(
-    design: Design, draws: Mapping[str, np.ndarray], chains: int, group: str | None
+    design: Design, draws: Arrays, chains: int, group: str | None
 ) -> xr.DataArray:
     """Return draws of the shares of `BiasFit.variance_partition`, labeled ``source``."""
     spec = design.spec
@@ -168,9 +166,7 @@ def variance_partition_draws(
     return labeled_draws(shares.reshape(chains, -1, len(sources)), {"source": list(sources)})
 
 
-def pair_sd(
-    design: Design, draws: Mapping[str, np.ndarray], contrast: str
-) -> tuple[str, np.ndarray]:
+def pair_sd(design: Design, draws: Arrays, contrast: str) -> tuple[str, np.ndarray]:
     """Return what a contrast is measured in, and its value in every draw, shape (n,)."""
     column = design.spec.results.group
     present, codes = design.labels(column)

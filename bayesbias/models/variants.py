@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks
 from bayesbias.core.files import toml_text
-from bayesbias.models.design import Design
+from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import ModelSpec, load_model, parse_model
 
 type Columns = str | Sequence[str | Sequence[str]]
@@ -289,7 +289,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
         has = design.only.get(name)
         key = _partition(entries if has is None else np.where(has, entries + 1, 0))
         if name in free:
-            twins = (mean for mean in means if _fixes(design.index[mean], entries))
+            twins = (m for m in means if determined(design.index[m], entries) is not None)
             twin = seen[key] if key in seen else next(twins, None)
             if twin is not None:
                 gone[name] = twin
@@ -361,11 +361,6 @@ def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
     document["parameter"][spec.mu[0]]["mu"] = float(center)
     document["notes"] = [*spec.notes, f"The unit of the priors is {sd:.6g}, around {center:.6g}."]
     return _of_document(document, spec)
-
-
-def _fixes(entries: np.ndarray, other: np.ndarray) -> bool:
-    """Whether rows with the same entry always have the same other entry."""
-    return np.unique(np.stack([entries, other]), axis=1).shape[1] == len(np.unique(entries))
 
 
 def _partition(index: np.ndarray) -> bytes:

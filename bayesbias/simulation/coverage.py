@@ -20,13 +20,14 @@ from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import Prepared, fit as fit_model, prepare
+from bayesbias.inference.linear import Key
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
-from bayesbias.simulation.grid import MOMENTS, Key
+from bayesbias.simulation.grid import MOMENTS
 from bayesbias.simulation.scenario import LEVELS, Scenario, simulate_table, true_contrasts
 from bayesbias.wordlists.wordlist import SHARED
 

@@ -18,12 +18,11 @@ import pandas as pd
 
 from bayesbias.core import InputError
 from bayesbias.inference.estimands import CONTRASTS, between_contrasts
+from bayesbias.inference.linear import Key
 from bayesbias.wordlists.wordlist import SHARED
 
 MOMENTS = "moments"
 """The two-way method of moments, which needs no model."""
-Key = tuple[str, str, str]
-"""Level, name and contrast, as in the table of contrasts of a fit."""
 _LABELS = [
     "protected_word",
     "protected_class",

@@ -19,10 +19,11 @@ from bayesbias.core import InputError, checks
 from bayesbias.core.workers import Hands
 from bayesbias.embeddings.embedding import units
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.inference.linear import Key
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import DEFAULT_MODEL, list_models
 from bayesbias.simulation import coverage, grid as grids
-from bayesbias.simulation.grid import MOMENTS, Grid, Key
+from bayesbias.simulation.grid import MOMENTS, Grid
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table

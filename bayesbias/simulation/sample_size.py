@@ -18,7 +18,7 @@ from bayesbias.inference import reliability
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.estimates import describe_draws
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.linear import Rotated
+from bayesbias.inference.linear import Key, Rotated
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
@@ -156,7 +156,7 @@ def _tried(numbers: Sequence[int], name: str) -> list[int]:
     return checks.once(given)
 
 
-def _known_sds(scenario: Scenario) -> dict[tuple[str, str, str], float]:
+def _known_sds(scenario: Scenario) -> dict[Key, float]:
     """Return the posterior SD of each overall contrast, or between groups, given the SDs."""
     design, given = scenario.truth
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks
 from bayesbias.inference.estimands import asked_quantities
+from bayesbias.inference.linear import Key
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
@@ -75,7 +76,7 @@ class Scenario:
         Numbers of control words.
     values : Mapping
         Every parameter of the model that is not itself drawn around another: a number, or numbers
-        by label.
+        by label. One number for all labels of ``connection_mean`` means no difference.
     classes : tuple of str
         Names of the classes; by default class0, class1 and so on.
     sets : tuple of str
@@ -86,7 +87,7 @@ class Scenario:
     >>> import bayesbias as bb
     >>> bb.simulation.Scenario(
     ...     words=(8, 8), attributes=(10, 10), neutral=50
-    ... ).without_difference().words
+    ... ).words
     (8, 8)
     """
 
@@ -112,9 +113,20 @@ class Scenario:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The pairs, with distances of zero."""
-        return scenario_frame(
-            self.words, self.attributes, self.human, self.neutral, self.classes, self.sets
-        )
+        classes = self.classes or [f"class{k}" for k in range(len(self.words))]
+        kind = SHARED if self.sets else "stereotype"
+        named = zip(self.sets or classes, self.attributes, strict=True)
+        each = [(f"a{k}", name, kind, n) for k, (name, n) in enumerate(named)]
+        each += [(name, name, name, getattr(self, name)) for name in CONTROLS]
+        columns = [(f"{short}.{i}", name, kind) for short, name, kind, n in each for i in range(n)]
+        right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
+        rows = [(f"w{k}.{i}", classes[k]) for k, n in enumerate(self.words) for i in range(n)]
+        left = pd.DataFrame(rows, columns=["protected_word", "protected_class"])
+        frame = left.merge(right, how="cross")
+        own = frame["attribute_class"] == frame["protected_class"]
+        kinds = frame["attribute_kind"]
+        near = np.where(own, "associated", "different")
+        return frame.assign(connection=np.where(kinds == "stereotype", near, kinds), distance=0.0)
 
     @cached_property
     def truth(self) -> tuple[Design, dict[str, np.ndarray]]:
@@ -147,24 +159,6 @@ class Scenario:
         'default'
         """
         return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_DEFAULT)
-
-    def without_difference(self) -> Scenario:
-        """Return the scenario with all connections at one mean.
-
-        Whatever is called in it is a false alarm.
-        """
-        parameters = load_model(self.model).parameters
-        values = {
-            name: value if parameters[name].positive else float(np.mean(_leaves(value)))
-            for name, value in self.values.items()
-        }
-        return replace(self, values=values)
-
-
-def _leaves(value: Any) -> list[float]:
-    if not isinstance(value, Mapping):
-        return [value]
-    return [x for own in value.values() for x in _leaves(own)]
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
@@ -256,30 +250,6 @@ def _population_parameters(spec: ModelSpec) -> list[str]:
     ]
 
 
-def scenario_frame(
-    words: Sequence[int],
-    attributes: Sequence[int],
-    human: int,
-    neutral: int,
-    classes: Sequence[str] = (),
-    sets: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Return the pairs of a scenario, with distances of zero."""
-    classes = classes or [f"class{k}" for k in range(len(words))]
-    kind = SHARED if sets else "stereotype"
-    named = zip(sets or classes, attributes, strict=True)
-    each = [(f"a{k}", name, kind, n) for k, (name, n) in enumerate(named)]
-    each += [(name, name, name, n) for name, n in zip(CONTROLS, (human, neutral), strict=True)]
-    columns = [(f"{short}.{i}", name, kind) for short, name, kind, n in each for i in range(n)]
-    right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
-    rows = [(f"w{k}.{i}", classes[k]) for k, n in enumerate(words) for i in range(n)]
-    left = pd.DataFrame(rows, columns=["protected_word", "protected_class"])
-    frame = left.merge(right, how="cross")
-    own = np.where(frame["attribute_class"] == frame["protected_class"], "associated", "different")
-    kinds = frame["attribute_kind"]
-    return frame.assign(connection=np.where(kinds == "stereotype", own, kinds), distance=0.0)
-
-
 def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
     """Return numbers by label as lists in the order of the labels."""
     if value is None:
@@ -324,7 +294,7 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     return table
 
 
-def true_contrasts(scenario: Scenario) -> dict[tuple[str, str, str], float]:
+def true_contrasts(scenario: Scenario) -> dict[Key, float]:
     """Return the true population contrasts of a scenario, overall and between classes."""
     design, given = scenario.truth
     asked = asked_quantities(design, "population", contrasted=True)

@@ -17,7 +17,7 @@ from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.sampling import sample_collapsed, weighted_theta
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
-from bayesbias.simulation.scenario import scenario_frame
+from bayesbias.simulation.scenario import Scenario
 
 TWO_SCALES = b"""
 schema = 1
@@ -98,7 +98,7 @@ def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch):
 @pytest.mark.claim
 def test_ranks_of_the_truth_are_even():
     """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""
-    frame = scenario_frame((3, 4), (3, 4), 3, 4)
+    frame = Scenario(words=(3, 4), attributes=(3, 4), human=3, neutral=4).frame
     design = Design.of(load_model("default"), frame)
     asked = asked_quantities(design, "population", contrasted=True)
     wanted = [

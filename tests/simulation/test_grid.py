@@ -22,7 +22,7 @@ from bayesbias.simulation.grid import (
     moments,
     sampling_variance,
 )
-from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table
+from bayesbias.simulation.scenario import Scenario, simulate_table
 
 UNEQUAL = Scenario(words=(3, 5, 4), attributes=(4, 2, 3), human=6, neutral=3)
 
@@ -73,7 +73,7 @@ def test_contrasts_are_differences_of_means_over_pairs(table):
 
 def test_the_variance_of_what_is_drawn_is_that_of_all_that_may_be_drawn():
     """Two words by three attributes, in one class and two lists: all 4 x 9 x 9 tables, each as likely."""
-    frame = scenario_frame((2, 2), (3, 3), 0, 0)
+    frame = Scenario(words=(2, 2), attributes=(3, 3), human=0, neutral=0).frame
     frame = frame.assign(distance=np.random.default_rng(2).uniform(0.2, 1.4, len(frame)))
     grid = grid_of(frame, "here")
     weights = contrast_weights(grid, np.array([1, 2]), np.array([2, 1]))
@@ -117,7 +117,8 @@ KEY = ("class", "class0", "associated - different")
 
 @functools.cache
 def empty(words: tuple[int, ...], attributes: tuple[int, ...], neutral: int) -> Grid:
-    return grid_of(scenario_frame(words, attributes, 0, neutral), "here")
+    scenario = Scenario(words=words, attributes=attributes, human=0, neutral=neutral)
+    return grid_of(scenario.frame, "here")
 
 
 def layout(

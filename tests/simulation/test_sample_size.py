@@ -10,7 +10,6 @@ from bayesbias.simulation.sample_size import plan_reliability, sample_size
 from bayesbias.simulation.scenario import (
     RELIGION_REDDIT,
     Scenario,
-    scenario_frame,
     scenario_from_fit,
 )
 from bayesbias.wordlists.wordlist import CONNECTIONS
@@ -105,7 +104,14 @@ def test_more_words_make_narrower_intervals():
 
 def test_groups_on_shared_attributes_are_planned_for():
     """The default is the widest contrast between groups; words that vary by set add up over two groups."""
-    frame = scenario_frame((3, 4, 3), (4, 5), 0, 0, ("a", "b", "c"), ("warm", "able"))
+    frame = Scenario(
+        words=(3, 4, 3),
+        attributes=(4, 5),
+        human=0,
+        neutral=0,
+        classes=("a", "b", "c"),
+        sets=("warm", "able"),
+    ).frame
     frame["distance"] += np.random.default_rng(1).normal(1, 0.1, len(frame))
     sds = {"a": 0.01, "b": 0.03, "c": 0.02}
     spreads = {

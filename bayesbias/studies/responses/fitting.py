@@ -24,9 +24,9 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, join_words, sections, some
 from bayesbias.inference import variances
-from bayesbias.inference.estimands import Key, levels_of
+from bayesbias.inference.estimands import levels_of
 from bayesbias.inference.estimates import estimates, labeled_draws
-from bayesbias.inference.linear import Quantities, expected_probability
+from bayesbias.inference.linear import Key, Quantities, expected_probability
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
