@@ -43,7 +43,7 @@ COUNTS_TARGET_SLOW, COUNTS_TARGET_DIVERGED = 0.98, 0.995  # of a second run
 _LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_MODE, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
-_MOST_CELLS = 32  # of a family
+_MOST_CELLS = 16  # of a family
 _WHOLE = (0, 1, 2)
 
 
