@@ -28,9 +28,8 @@ from numba import carray
 
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference import kernel
-from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
-from bayesbias.inference.sampling import AT_MODE, LONG_RUN, nuts, parameter_dataset, thinned
+from bayesbias.inference.sampling import AT_MODE, LONG_RUN, mixed, nuts, parameter_dataset, thinned
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ class Family:
         Parameters
         ----------
         drawn : ndarray, shape (chains, draws, contrasts of all blocks * units)
-        sds : Mapping of str to ndarray, shape (chains, draws, 1 or units)
+        sds : Mapping of str to ndarray, shape (units,) or (chains, draws, units)
         rng : Generator
 
         Returns
@@ -137,7 +136,7 @@ class Family:
             size = units * contrasts.shape[1]
             whole = drawn[..., start : start + size].reshape(*drawn.shape[:2], -1, units)
             start += size
-            variance = {name: part * sds[name][:, :, None] ** 2 for name, part in shares.items()}
+            variance = {name: part * sds[name][..., None, :] ** 2 for name, part in shares.items()}
             parts = {
                 name: np.sqrt(own) * rng.standard_normal(whole.shape)
                 for name, own in variance.items()
@@ -299,14 +298,15 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     rows, q = len(y), len(layout.fixed)
     x = np.zeros((rows, q))
     x[np.arange(rows)[None, :], layout.index] = layout.weight
-    sd = np.ones(layout.share.shape[1])
+    sd, has, one = np.ones(layout.share.shape[1]), layout.share > 0, layout.row_scale >= 0
+    of_rows = layout.row_scale[one]
     eta = np.log((y + 0.5) / (n - y + 0.5))
     for _ in range(_ROUNDS):
         p = 1 / (1 + np.exp(-eta))
         w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
         working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
         scale = layout.sds(sd)
-        row_sd = np.where(layout.row_scale < 0, 0.0, sd[layout.row_scale])
+        row_sd = np.where(one, sd[layout.row_scale], 0.0)
         v = 1 / w + row_sd**2
         xd = x * scale
         inverse = np.linalg.inv(xd.T @ (xd / v[:, None]) + np.eye(q))
@@ -314,20 +314,16 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         smooth = xd @ center
         left = row_sd**2 / v * (working - smooth)
         eta = layout.offset + smooth + left
-        squares = scale**2 * (center**2 + np.diag(inverse))
         row_squares = left**2 + row_sd**2 * (1 - row_sd**2 / v)
-        # Of each effect, the expected square of the part that each scale gives it.
+        # Of each scale, the expected square of the part that it has in each of its effects.
         part = layout.share * sd**2 / scale[:, None] ** 2
-        of_part = part * (1 - part) * scale[:, None] ** 2 + part**2 * squares[:, None]
-        total, count = np.zeros(len(sd)), np.zeros(len(sd))
-        for k in range(len(sd)):
-            has, its = layout.share[:, k] > 0, layout.row_scale == k
-            total[k] = (of_part[has, k] / layout.share[has, k]).sum() + row_squares[its].sum()
-            count[k] = has.sum() + its.sum()
-        sd = np.where(count > 0, np.sqrt(np.maximum(total / np.maximum(count, 1), _LEAST**2)), sd)
+        of_parts = sd**2 * (1 + part * (center**2 + np.diag(inverse) - 1)[:, None])
+        total = (of_parts * has).sum(axis=0) + np.bincount(of_rows, row_squares[one], len(sd))
+        count = has.sum(axis=0) + np.bincount(of_rows, minlength=len(sd))
+        sd = np.sqrt(np.maximum(total / np.maximum(count, 1), _LEAST**2))
     kept = w * row_sd / (1 + w * row_sd**2)
     of_data = np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2
-    precision = np.where(layout.share.any(axis=1), of_data, 0.0)
+    precision = np.where(has.any(axis=1), of_data, 0.0)
     return {
         "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * row_sd**2),
         "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "precision": precision, "row_precision": w,
@@ -338,7 +334,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
 def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
     """Sample a binomial model over sorted rows; return None if only PyMC samples its form.
 
-    If a step diverged, or chains mix slowly, it is sampled once more: longer, by smaller steps.
+    If a step diverged, or a long run has not mixed, it is sampled again: longer, by smaller steps.
     """
     layout = Layout.of(design)
     if layout is None:
@@ -353,24 +349,13 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     out = run(asked or usual, 1)
     if asked:
         return out
-    few = [name for name in design.spec.mu if not design.spec.is_random(name)]
-    main = {*layout.scales, *few}
-    mixing = {name: _mixing(values) for name, values in out["posterior"].data_vars.items()}
-    r_hat, ess = (max(mixing[name][0] for name in main), min(mixing[name][1] for name in main))
-    least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
     if out["sample_stats"]["diverging"].any():
         return run(COUNTS_TARGET_DIVERGED, _LONGER)
-    of_all = max(each for each, _ in mixing.values())
-    if r_hat > MAX_R_HAT or ess < least or (settings["draws"] >= LONG_RUN and of_all >= MAX_R_HAT):
+    drawn = [values.to_numpy() for values in out["posterior"].data_vars.values()]
+    flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
+    if settings["draws"] >= LONG_RUN and not mixed(np.concatenate(flat, axis=2)):
         return run(COUNTS_TARGET_SLOW, _LONGER)
     return out
-
-
-def _mixing(values: xr.DataArray) -> tuple[float, float]:
-    """Return the largest R-hat, of chains that have one, and the fewest effective draws."""
-    flat = values.to_numpy().reshape(*values.shape[:2], -1)
-    r_hat, ess = (np.nan_to_num(each, nan=np.inf) for each in r_hat_and_ess(flat))
-    return r_hat[np.isfinite(r_hat)].max(initial=1.0), ess.min()
 
 
 def _sampled(
@@ -404,14 +389,13 @@ def _sampled(
         for name, own in family.entries.items():
             sigma = spec.parameters[name].args["sigma"]
             if isinstance(sigma, str):
-                sds[name] = values[sigma][..., design.parent[name, "sigma"]]
+                sd = values[sigma][..., design.parent[name, "sigma"]]
             else:
-                sds[name] = np.full((*kept.shape[:2], design.size(name)), float(sigma))
-            values[name] = sds[name] * rng.standard_normal(
-                sds[name].shape
-            )  # without rows: the prior
-            sds[name] = sds[name][..., own[:, 0]]
-        size = len(sds[name][0, 0]) * sum(each.shape[1] for each in family.contrasts)
+                sd = np.full(design.size(name), float(sigma))
+            # Entries without rows have their prior.
+            values[name] = sd * rng.standard_normal((*kept.shape[:2], design.size(name)))
+            sds[name] = sd[..., own[:, 0]]
+        size = len(own) * sum(each.shape[1] for each in family.contrasts)
         found_in = family.effects(kept[..., start : start + size], sds, rng)
         start += size
         for name, own in family.entries.items():

@@ -86,10 +86,10 @@ def test_effects_have_their_own_variance_and_the_sum_that_was_drawn(laid):
     rng, n = np.random.default_rng(5), 8_000
     for family in layout.families:
         units, cells = next(iter(family.entries.values())).shape
-        sds = {name: np.full((1, n, 1), rng.uniform(0.5, 2)) for name in family.entries}
+        sds = {name: np.full(units, rng.uniform(0.5, 2)) for name in family.entries}
         drawn, total = [], np.zeros((1, n, units, cells))
         for shares, contrasts in zip(family.share, family.contrasts, strict=True):
-            sd = np.sqrt(sum(part * sds[name][0, 0, 0] ** 2 for name, part in shares.items()))
+            sd = np.sqrt(sum(part * sds[name][0] ** 2 for name, part in shares.items()))
             block = sd * rng.standard_normal((1, n, contrasts.shape[1], units))
             drawn.append(block.reshape(1, n, -1))
             total += np.einsum("gk,cdks->cdsg", contrasts, block)
@@ -99,7 +99,7 @@ def test_effects_have_their_own_variance_and_the_sum_that_was_drawn(laid):
         for name, entries in family.entries.items():
             _, first = np.unique(entries, return_index=True)
             flat.append(found[name].reshape(n, -1)[:, first[:6]])
-            own_sd += [sds[name][0, 0, 0]] * flat[-1].shape[1]
+            own_sd += [sds[name][0]] * flat[-1].shape[1]
         values = np.concatenate(flat, axis=1) / own_sd
         covariance = values.T @ values / n
         np.testing.assert_allclose(covariance, np.eye(len(own_sd)), atol=6 * np.sqrt(2 / n))
