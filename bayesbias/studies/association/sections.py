@@ -78,7 +78,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
         groups.append(listed.assign(label="  listed words only"))
     if groups:
-        parts += [common.heading(f"{first}, by"), *groups]
+        parts += [common.heading(f"{first}:"), *groups]
     return pd.concat(parts, ignore_index=True)
 
 

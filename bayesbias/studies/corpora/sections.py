@@ -60,7 +60,7 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
             parts.append(common.heading(str(change)))
         parts.append(overall.assign(label=overall["contrast"]))
         if groups and not several:
-            parts.append(common.heading(f"{own['contrast'].iloc[0]}, by"))
+            parts.append(common.heading(f"{own['contrast'].iloc[0]}:"))
         parts += groups
     return pd.concat(parts, ignore_index=True)
 
