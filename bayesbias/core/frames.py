@@ -18,14 +18,12 @@ _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 # In memory
 
 
-def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None) -> pd.DataFrame:
+def plain_frame(frame: Any, known: Collection[str] | None = None) -> pd.DataFrame:
     """Return a data frame with columns of numbers, truth values, texts, or categories of texts.
 
     Parameters
     ----------
     frame : DataFrame
-    where : str
-        What it is called in messages.
     known : collection of str, optional
         Columns whose cells must be numbers or texts; other cells of other columns become texts. By
         default all.
@@ -33,22 +31,20 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
     Examples
     --------
     >>> import pandas as pd
-    >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "the frame")[
-    ...     "a"
-    ... ].tolist()
+    >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}))["a"].tolist()
     [1.0, nan]
     """
     if not isinstance(frame, pd.DataFrame):
         hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
-        raise checks.wrong_kind(frame, where, "a pandas DataFrame", hint)
+        raise checks.wrong_kind(frame, "data frame", "a pandas DataFrame", hint)
     if isinstance(frame.columns, pd.MultiIndex):
-        raise InputError("expected one level of column names, got several", where=where)
+        raise InputError("expected one level of column names, got several", where="data frame")
     out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
-            raise InputError("expected texts as names of columns", where=where, found=name)
+            raise InputError("expected texts as names of columns", where="data frame", found=name)
         strict = known is None or name in known
-        plain = _plain_column(frame.iloc[:, place], f"{where}, column {name}", strict)
+        plain = _plain_column(frame.iloc[:, place], f"data frame, column {name}", strict)
         out.isetitem(place, plain)
     return out
 

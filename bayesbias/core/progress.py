@@ -94,25 +94,22 @@ def _notebook_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callabl
     handle = None
     last = 0.0
 
-    def put(page: str, text: str) -> None:
-        nonlocal handle
-        data = {"text/html": page, "text/plain": text}
-        if handle is None:
-            handle = display(data, raw=True, display_id=True)
-        else:
-            handle.update(data, raw=True)
-
     def show(done: int) -> None:
-        nonlocal last
+        nonlocal handle, last
         now = time.perf_counter()
         if handle is None or done >= total or now - last >= _APART:  # each is sent to the browser
             last = now
             text = f"{literal(label)}: {done / unit:,.0f} of {total / unit:,.0f}{name}"
             bar = f'<progress value="{done}" max="{total}"></progress>'
-            put(f"{bar} <small>{html.escape(text)}</small>", text)
+            page = f"{bar} <small>{html.escape(text)}</small>"
+            data = {"text/html": page, "text/plain": text}
+            if handle is None:
+                handle = display(data, raw=True, display_id=True)
+            else:
+                handle.update(data, raw=True)
 
     def close() -> None:
         if handle is not None:
-            put("", "")
+            handle.update({"text/html": "", "text/plain": ""}, raw=True)
 
     return show, close

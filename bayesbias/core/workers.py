@@ -168,7 +168,13 @@ class Hands(contextlib.ExitStack):
         when one died is tried once more, in a process of its own.
         """
         if not self._most:
-            self._start(max(expected, len(tasks)))
+            wanted = max(expected, len(tasks))
+            self._most = max(1, min(self.workers or cores(), wanted))
+            if self.dask is not None:
+                self._client = self.enter_context(_cluster(self.dask))
+                self._pool = self._client.get_executor(pure=False)
+            elif self.workers != 1 and (self.workers or wanted > 1):
+                self._pool = self.enter_context(_processes(self._most))
         held: dict[Future[Any], Task] = {}
         while tasks or held:
             if self._client is not None:  # whose workers come and go; some tasks wait
@@ -193,14 +199,6 @@ class Hands(contextlib.ExitStack):
                 else:
                     died = isinstance(error, BrokenProcessPool)
                     yield task.key, None, _DIED if died else describe_error(error)
-
-    def _start(self, tasks: int) -> None:
-        self._most = max(1, min(self.workers or cores(), tasks))
-        if self.dask is not None:
-            self._client = self.enter_context(_cluster(self.dask))
-            self._pool = self._client.get_executor(pure=False)
-        elif self.workers != 1 and (self.workers or tasks > 1):
-            self._pool = self.enter_context(_processes(self._most))
 
     def _submit(self, task: Task) -> Future[Any]:
         if self._pool is None or (self._client is not None and task.tables):

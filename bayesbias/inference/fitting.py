@@ -90,13 +90,7 @@ def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
         raise InputError("expected a table of pairs, got answers", where="table", hint=hint)
     spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
-    checked = rows_to_model(
-        table,
-        spec.outcome,
-        list(apart),
-        "if they are two observations, name the column that tells them apart in the model's "
-        "[likelihood], key units",
-    )
+    checked = rows_to_model(table, spec.outcome, list(apart))
     joined = checked.coverage.covariates
     names = [name for name in (*spec.covariates(), *apart) if name in joined]
     return spec, with_covariates_known(checked, names)

@@ -78,7 +78,7 @@ def covariates_given(
             out += _of_frame(frame, columns, str(path), files.sha256_file(path), mark)
         elif hasattr(each, "columns") or isinstance(each, pd.Series):
             held = each.to_frame() if isinstance(each, pd.Series) else each
-            frame = frames.plain_frame(held, "data frame")
+            frame = frames.plain_frame(held)
             named = any(str(name).casefold() in _WORD for name in frame.columns)
             if not named and all(isinstance(word, str) for word in frame.index):
                 frame = frame.rename_axis("word").reset_index()

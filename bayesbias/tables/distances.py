@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
-from bayesbias.embeddings.embedding import Embedding, units
+from bayesbias.embeddings.embedding import units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
@@ -129,7 +129,11 @@ def distance_table(
     for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
         notes.append(f"one word with itself is no pair, and left out: {word} and {attribute}")
     frame = frame[~one].reset_index(drop=True)
-    frame["distance"] = _distances(embedding, frame)
+    row, rows = pd.factorize(frame["protected_word"])
+    column, attributes = pd.factorize(frame["attribute"])
+    x, a = (units(embedding.vectors_of(list(words))) for words in (rows, attributes))
+    # Rounding can leave a cosine a few units of the last place beyond 1.
+    frame["distance"] = np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
     about: dict[str, Any] = {
         "name": words.name,
@@ -175,11 +179,3 @@ def _dropped(words: Iterable[str], kept_as: Mapping[str, str]) -> dict[str, str]
     first: dict[str, str] = {}
     kept = {word: first.setdefault(kept_as[word], word) for word in words}
     return {word: other for word, other in kept.items() if word != other}
-
-
-def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
-    row, rows = pd.factorize(frame["protected_word"])
-    column, attributes = pd.factorize(frame["attribute"])
-    x, a = (units(embedding.vectors_of(list(words))) for words in (rows, attributes))
-    # Rounding can leave a cosine a few units of the last place beyond 1.
-    return np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)

@@ -36,6 +36,10 @@ _OF_VECTORS = (
     "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model), "
     "or compare them by name, compare({'one': vectors, 'two': others}, wordlist)"
 )
+_TOLD_APART = (
+    "if they are two observations, name the column that tells them apart in the model's "
+    "[likelihood], key units"
+)
 MOST_TEXTS = 1_000_000
 """Rows up to which labels are plain texts.
 
@@ -150,7 +154,7 @@ def _as_frame(source: Any) -> pd.DataFrame:
     if isinstance(source, Mapping) or (records and source):
         with files.guarded("data frame", "columns of one length"):  # columns of different lengths
             source = pd.DataFrame(source)
-    frame = frames.plain_frame(source, "data frame", known={*_LABELS, *_NUMBERS})
+    frame = frames.plain_frame(source, {*_LABELS, *_NUMBERS})
     return frame.reset_index(drop=True)
 
 
@@ -160,7 +164,6 @@ def _pair_table(
     repeats: str,
     name: str | None,
     apart: Sequence[str] = (),
-    hint: str | None = None,
 ) -> PairTable:
     """Make a table of pairs; `apart` tells observations of a pair apart."""
     where, path = source.name, source.path
@@ -199,6 +202,7 @@ def _pair_table(
     gone |= ~frame.index.isin(kept.index)
     key = dict.fromkeys([*PAIR, *(column for column in (*TEMPLATES, *apart) if column in own)])
     frame = frame[~gone] if gone.any() else frame
+    hint = _TOLD_APART if apart else None
     frame, dropped, said = _counted_once(frame, source, list(key), "distance", repeats, hint)
     notes += said
     if own:
@@ -235,14 +239,11 @@ def as_pair_table(source: Any) -> PairTable:
     return source
 
 
-def rows_to_model(
-    table: Any, outcome: str, apart: Sequence[str], hint: str | None = None
-) -> PairTable:
+def rows_to_model(table: Any, outcome: str, apart: Sequence[str]) -> PairTable:
     """Return a checked table whose rows count once.
 
     A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is
-    checked as far as its columns are known. The columns in `apart` tell observations apart; `hint`
-    is for two that contradict each other.
+    checked as far as its columns are known. The columns in `apart` tell observations apart.
     """
     if isinstance(table, PairTable):
         frame = table.frame
@@ -257,7 +258,7 @@ def rows_to_model(
         problem = f"expected the columns {join_words(dict.fromkeys([*apart, outcome]))}"
         raise InputError(problem, where="data frame", found=list(columns), hint=_OF_VECTORS)
     if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
-        return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)
+        return _pair_table(frame, source, repeats, "a data frame", apart)
     if frame.empty:
         raise InputError("expected rows, got none", where="data frame")
     checks.distinct(list(map(str, frame.columns)), "column", source.name)
@@ -272,7 +273,7 @@ def rows_to_model(
     key = checks.once([*key, *(column for column in TEMPLATES if column in columns)])
     dropped, notes = 0, list(frame.attrs.get("covariates_noted", ()))
     if outcome in columns and set(key) <= columns:  # else the design says what the model lacks
-        frame, dropped, said = _counted_once(frame, source, key, outcome, repeats, hint)
+        frame, dropped, said = _counted_once(frame, source, key, outcome, repeats, _TOLD_APART)
         notes += said
     known = {"covariates": frame.attrs.get("covariates_from"), "repeats": frame.attrs.get(REPEATS)}
     provenance = {"name": "a data frame", **{key: value for key, value in known.items() if value}}

@@ -84,7 +84,7 @@ class SentenceTest:
     @property
     def sizes(self) -> dict[str, int]:
         """The number of examples in each set."""
-        return set_sizes(self.frame)
+        return self.frame["set"].value_counts(sort=False).to_dict()
 
     @property
     def sha256(self) -> str:
@@ -111,12 +111,6 @@ class SentenceTest:
     def __repr__(self) -> str:
         sizes = [f"{self.categories[name]} {count}" for name, count in self.sizes.items()]
         return f"<SentenceTest {self.name}: {sizes[0]}, {sizes[1]} | {sizes[2]}, {sizes[3]}>"
-
-
-def set_sizes(frame: "pd.DataFrame") -> dict[str, int]:
-    """Return the number of examples in each set."""
-    counts = frame["set"].value_counts()
-    return {name: int(counts[name]) for name in SETS}
 
 
 def read_test(path: checks.FilePath) -> SentenceTest:

@@ -23,7 +23,7 @@ def test_columns_of_other_kinds_become_plain():
             "date": pd.to_datetime(["2020-01-01", "2021-01-01"]),
         }
     )
-    plain = frames.plain_frame(frame, "the frame")
+    plain = frames.plain_frame(frame)
     kinds = [getattr(dtype, "kind", "O") for dtype in plain.dtypes]
     assert kinds == ["f", "f", "O", "i", "b", "f", "f", "O"]
     assert plain["date"].tolist() == ["2020-01-01", "2021-01-01"]
@@ -34,8 +34,8 @@ def test_columns_of_other_kinds_become_plain():
     "frame", [{"a": 1}, pd.DataFrame({"a": [[1], "b"]}), pd.DataFrame({("a", "b"): [1]})]
 )
 def test_what_is_no_plain_frame_is_refused(frame):
-    with pytest.raises(InputError, match="the frame"):
-        frames.plain_frame(frame, "the frame")
+    with pytest.raises(InputError, match="data frame"):
+        frames.plain_frame(frame)
 
 
 def test_csv_keeps_words_and_finds_numbers(tmp_path):

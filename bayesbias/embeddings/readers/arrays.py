@@ -25,22 +25,6 @@ _ENDINGS = (".txt", ".tsv", ".csv", ".json", ".npy", "", ".pkl")
 _FORMS = (rb"(.+?)[\t, ][-+.\d\t, ]+", rb"\d+[\t, ](.+)", rb"([^\t]+)\t.*")
 _TENSORS = ("vectors", "embeddings", "embedding.weight", "embeddings.weight", "center_vectors")
 _ARRAYS = "arrays 'words' (texts, one per row) and 'vectors' (numbers, two dimensions)"
-_TYPES = {"F16": "f2", "F32": "f4", "F64": "f8", "I8": "i1"}
-
-
-class _Slices:
-    """A tensor on the disk, of which rows are read."""
-
-    def __init__(self, part: Any) -> None:
-        self.part, self.shape = part, tuple(part.get_shape())
-        self.dtype = np.dtype(_TYPES.get(str(part.get_dtype()), "f4"))
-
-    def __len__(self) -> int:
-        return int(self.shape[0])
-
-    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
-        out = [self.part[i : i + 1][0] for i in rows.tolist()]
-        return np.array(out, self.dtype).reshape(-1, self.shape[1])
 
 
 def read_npy(reading: Reading) -> Rows:
@@ -86,19 +70,23 @@ def _of_arrays(reading: Reading, held: dict[str, np.ndarray]) -> Rows:
 
 def read_safetensors(reading: Reading) -> Rows:
     """Read the matrix among the tensors, and its words."""
-    from safetensors import safe_open
-
-    expected = "one tensor of two dimensions, or one named 'vectors'"
-    with guarded(reading.path, expected), safe_open(reading.path, framework="numpy") as file:
-        parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
-        matrices = [name for name, part in parts.items() if len(part.get_shape()) == 2]
+    with guarded(reading.path, "one tensor of two dimensions, or one named 'vectors'"):
+        with opened(reading.path) as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            parts = json.loads(stream.read(length))
+        words = json.loads(parts.pop("__metadata__", {}).get("words", "null"))
+        matrices = [name for name, part in parts.items() if len(part["shape"]) == 2]
         named = [name for name in _TENSORS if name in matrices] or matrices
         if not named or (len(matrices) > 1 and named[0] not in _TENSORS):
             hint = "of a transformer use its sentence vectors: bayesbias seat --encoder FOLDER"
             problem = f"expected one matrix of vectors, got {some(matrices or parts, 4)}"
             raise InputError(problem, where=reading.path, hint=hint)
-        words = json.loads((file.metadata() or {}).get("words", "null"))
-        return _with_words(reading, _Slices(parts[named[0]]), words)
+        part = parts[named[0]]
+        kind, bits = part["dtype"][0], part["dtype"][1:]  # such as F32
+        dtype = np.dtype({"F": "float", "I": "int", "U": "uint"}.get(kind, kind) + bits)
+        start, shape = 8 + length + part["data_offsets"][0], tuple(part["shape"])
+        matrix = np.memmap(reading.path, dtype.newbyteorder("<"), "r", start, shape)
+        return _with_words(reading, matrix, words)
 
 
 def read_numbers(reading: Reading) -> Rows:

@@ -262,8 +262,9 @@ def read_json(reading: Reading) -> Rows:
         return rows_of_matrix(reading, *words_and_vectors(pd.DataFrame(data), reading.path))
 
 
-def _is_json(head: Head) -> Layout | None:
-    return Layout() if re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start) else None
-
-
-JSON = Format("JSON", (".json", ".jsonl"), _is_json, read_json)
+JSON = Format(
+    "JSON",
+    (".json", ".jsonl"),
+    lambda head: Layout() if re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start) else None,
+    read_json,
+)

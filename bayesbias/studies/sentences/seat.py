@@ -58,7 +58,6 @@ from bayesbias.wordlists.sentence_tests import (
     list_tests,
     published_tests,
     sentence_test,
-    set_sizes,
 )
 
 _OWN_COLUMNS = (
@@ -388,7 +387,7 @@ def _scored(encoded: EncodedTest, samples: int, seed: int) -> dict[str, Any]:
     else:
         p_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
     return {
-        **{f"num_{name}": count for name, count in set_sizes(encoded.frame).items()},
+        **encoded.frame["set"].value_counts(sort=False).add_prefix("num_").to_dict(),
         "level": level_of_test(test),
         "dropped": len(encoded.dropped),
         "p_value": published.p_value,
