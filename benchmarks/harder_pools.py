@@ -16,7 +16,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.models.spec import load_model
 from bayesbias.simulation.coverage import answers_of_fit
-from bayesbias.simulation.grid import by_moments
+from bayesbias.simulation.grid import moments, t_intervals
 from bayesbias.simulation.real_words import Pool, drawn_pool
 from bayesbias.studies.debiasing.comparison import fit_changes
 
@@ -168,7 +168,7 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
             key: (answer["low"], answer["high"])
             for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])
         }
-        of_moments = by_moments(part, pool.weights, 0.89)
+        of_moments = t_intervals(part, pool.weights, 0.89, moments)
         for method, of in (
             ("change", ends),
             ("moments", {key: end[1:] for key, end in of_moments.items()}),

@@ -137,7 +137,7 @@ def estimates(
 
 def _probabilities(
     draws: xr.DataArray, rope: float, mixtures: Mixtures | None, ess: np.ndarray
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """Return the probabilities of lying below zero and in the ROPE, and their errors."""
 
     def of(mixtures: Mixtures) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +203,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
+def describe_mixtures(mixtures: Mixtures, prob: float) -> Arrays:
     """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches."""
     out = mixtures.described(prob)
     chains, draws = mixtures.mean.shape[:2]

@@ -229,7 +229,7 @@ class Collapsed:
         out = np.array([log_density(row, integers, reals, no_gradient) for row in rows])
         return np.where(np.isfinite(out), out, -np.inf)
 
-    def scales_of(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+    def scales_of(self, theta: np.ndarray) -> Arrays:
         """Turn log scales, shape (..., n_theta), into the named scale parameters."""
         values, out, start = np.exp(theta), {}, 0
         for name in self.scales:

@@ -388,7 +388,7 @@ class Mixtures:
     def __len__(self) -> int:
         return int(self.quantity[-1]) + 1 if len(self.quantity) else 0
 
-    def described(self, prob: float) -> dict[str, np.ndarray]:
+    def described(self, prob: float) -> Arrays:
         """Return mean, sd, ``low`` and ``high`` of the shortest interval, shape (quantities,)."""
         mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
         out = {key: np.full(len(self), np.nan) for key in ("mean", "sd", "low", "high")}
@@ -546,7 +546,7 @@ def mixtures_of(
     draws: Arrays,
     chains: int,
     rotated: Rotated | None = None,
-) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
+) -> tuple[Mixtures, Arrays] | None:
     """Return quantities as normal mixtures, and the draws of scales that these are over.
 
     Return None where quantities are no such mixtures. Without a reduction only new effects are

@@ -29,7 +29,7 @@ from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class BiasFit(sections.Result):
         """Return the fits that a result rests on: here the fit itself."""
         return {"": self}
 
-    def parameter_draws(self) -> dict[str, np.ndarray]:
+    def parameter_draws(self) -> Arrays:
         """Return all posterior draws of the parameters, chains joined, read-only.
 
         Returns
@@ -596,13 +596,11 @@ class BiasFit(sections.Result):
         return dict(zip(words, classes, strict=True))
 
     @property
-    def _scales(self) -> dict[str, np.ndarray]:
+    def _scales(self) -> Arrays:
         """The sampled draws of the scales."""
         return joined_draws(self.sampled["posterior"].dataset, self.spec.scales())
 
-    def scales_and_effects(
-        self, names: Collection[str], most: int | None = None
-    ) -> dict[str, np.ndarray]:
+    def scales_and_effects(self, names: Collection[str], most: int | None = None) -> Arrays:
         """Return draws of all scales and of some effects, thinned to `most` draws.
 
         It is faster than `parameter_draws` if few effects are needed. A model without an exact
@@ -617,7 +615,7 @@ class BiasFit(sections.Result):
             return draws
         rng = np.random.default_rng([self.stream, 6])
         theta = self._reduced.theta_of(draws)
-        return draws | self._reduced.draw_effects(theta, rng, names)
+        return {**draws, **self._reduced.draw_effects(theta, rng, names)}
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def prior_answers(
     return dict(zip(asked.keys, values.T, strict=True))
 
 
-def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
+def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Arrays:
     """Draw a single pair of each connection, or other group of the results, from the prior."""
     order = Design.of(spec, frame).order()
     one = (frame if order is None else frame.iloc[order]).drop_duplicates(spec.results.group)
@@ -141,7 +141,7 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     return float((away * density).mean()), float((away**2 * density).mean() / 2)
 
 
-def _log_priors(design: Design, draws: Arrays) -> dict[str, np.ndarray]:
+def _log_priors(design: Design, draws: Arrays) -> Arrays:
     """Return the log densities of the priors whose width is a number of the model file."""
     flat = {name: values.reshape(len(values), -1) for name, values in draws.items()}
 

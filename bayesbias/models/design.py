@@ -147,7 +147,7 @@ class Design:
         return int(np.prod(self.shape(name), dtype=int))
 
     @property
-    def units(self) -> dict[str, np.ndarray]:
+    def units(self) -> Arrays:
         """The codes of the columns that identify a row."""
         return {unit: self.codes[unit] for unit in self.spec.units}
 
@@ -279,7 +279,7 @@ class Design:
             return float(value)
         return self._of_rows(value, draws)
 
-    def prior_draws(self, n: int, seed: int, given: Arrays | None = None) -> dict[str, np.ndarray]:
+    def prior_draws(self, n: int, seed: int, given: Arrays | None = None) -> Arrays:
         """Draw every parameter from its prior, given values of some.
 
         Parameters

@@ -177,8 +177,9 @@ def analyse_table(
         grid = grids.grid_of(table, "the simulated table")
         if min(size.min() for size in grid.sizes()) < 2:
             return []  # a single word says nothing of how words vary
-        by = grids.by_moments if method == MOMENTS else grids.by_averages
-        ends = by(grid, grids.contrast_weights(grid, *grid.sizes()), prob)
+        weights = grids.contrast_weights(grid, *grid.sizes())
+        spread = grids.moments if method == MOMENTS else grids.averages
+        ends = grids.t_intervals(grid, weights, prob, spread)
         return [_row(key, estimate=x, low=low, high=high) for key, (x, low, high) in ends.items()]
     if laid is not None:
         quick = laid.intervals(table[laid.reduced.design.spec.outcome].to_numpy(), sampling, prob)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -213,28 +213,6 @@ def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
     }
 
 
-def by_averages(
-    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
-) -> dict[Key, tuple[float, float, float]]:
-    """Return estimates with t intervals of each word's averages, as WEAT does.
-
-    A word's averages over attributes are its data.
-
-    Welch's test of words of different classes, with Satterthwaite's degrees of freedom.
-    """
-    averages = grid.distances @ grid.averaging()[1]
-    out = {}
-    for key, w in weights.items():
-        scores = [averages[grid.class_of == k] @ w[k] for k in range(len(w)) if w[k].any()]
-        errors = np.array([np.var(own, ddof=1) / len(own) for own in scores])
-        freedom = errors.sum() ** 2 / sum(
-            e**2 / (len(own) - 1) for e, own in zip(errors, scores, strict=True)
-        )
-        estimate = float(sum(own.mean() for own in scores))
-        out[key] = _t_interval(estimate, errors.sum(), freedom, prob)
-    return out
-
-
 def contrast_values(means: np.ndarray, weights: Mapping[Key, np.ndarray]) -> dict[Key, float]:
     """Return the value of each contrast of means of blocks."""
     return {key: float((w * means).sum()) for key, w in weights.items()}
@@ -285,33 +263,49 @@ def sampling_variance(
     return float((rows / n).sum() + (columns / m).sum() + (rest / np.outer(n, m)).sum())
 
 
-def by_moments(
-    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
+def t_intervals(
+    grid: Grid,
+    weights: Mapping[Key, np.ndarray],
+    prob: float,
+    spread: Callable[[Grid, np.ndarray], tuple[float, float]],
 ) -> dict[Key, tuple[float, float, float]]:
-    """Return simple estimates with intervals from the two-way random-effects ANOVA.
+    """Return the estimate of each contrast with the ends of its t interval.
+
+    `spread` returns variance and degrees of freedom of a contrast: `averages` or `moments`.
+    """
+    from scipy import stats
+
+    out = {}
+    for key, estimate in contrast_values(grid.means(), weights).items():
+        variance, freedom = spread(grid, weights[key])
+        half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(variance))
+        out[key] = estimate, estimate - half, estimate + half
+    return out
+
+
+def averages(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
+    """Return the variance of a contrast of words' averages, as WEAT has, and degrees of freedom.
+
+    A word's averages over attributes are its data. Welch's test of words of different classes, with
+    Satterthwaite's degrees of freedom.
+    """
+    of_words = grid.distances @ grid.averaging()[1]
+    scores = [of_words[grid.class_of == k] @ w for k, w in enumerate(weights) if w.any()]
+    errors = np.array([np.var(own, ddof=1) / len(own) for own in scores])
+    lost = np.array([len(own) - 1 for own in scores])
+    return errors.sum(), errors.sum() ** 2 / (errors**2 / lost).sum()
+
+
+def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
+    """Return the variance of a contrast by the method of moments, and its degrees of freedom.
 
     With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the
     scores of words, of attributes and of what is left (`scatter`), the variance of a contrast is
     estimated without bias by R + C - E, since R and C hold the noise of pairs each (Searle, Casella
     and McCulloch 1992, ch. 4). A component that comes out negative is taken for zero, so that R and
-    C count for E at least. The quantile is that of Student's t with Satterthwaite's (1946) degrees
-    of freedom of this sum of mean squares.
+    C count for E at least. The degrees of freedom are those of Satterthwaite (1946) for this sum of
+    mean squares.
     """
-    values = contrast_values(grid.means(), weights)
-    return {key: _t_interval(x, *moments(grid, weights[key]), prob) for key, x in values.items()}
-
-
-def _t_interval(
-    estimate: float, variance: float, freedom: float, prob: float
-) -> tuple[float, float, float]:
-    from scipy import stats
-
-    half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(variance))
-    return estimate, estimate - half, estimate + half
-
-
-def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
-    """Return the variance of a contrast by the method of moments, and its degrees of freedom."""
     words, attributes = grid.sizes()
     rows, columns, rest = scatter(grid, weights)
     pairs = rest / np.outer(words, attributes)

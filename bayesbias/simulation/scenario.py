@@ -15,7 +15,7 @@ from bayesbias.core import InputError, checks
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.linear import Key
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.design import Design
+from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.tables.reading import SIMULATED
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
@@ -129,7 +129,7 @@ class Scenario:
         return frame.assign(connection=np.where(kinds == "stereotype", near, kinds), distance=0.0)
 
     @cached_property
-    def truth(self) -> tuple[Design, dict[str, np.ndarray]]:
+    def truth(self) -> tuple[Design, Arrays]:
         """The design of the model, and the given values in its order."""
         spec = load_model(self.model)
         design = Design.of(spec, self.frame)

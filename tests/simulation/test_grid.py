@@ -15,12 +15,12 @@ from bayesbias.inference.view import PROB
 from bayesbias.simulation.grid import (
     LEVEL_COLUMNS,
     Grid,
-    by_moments,
     contrast_values,
     contrast_weights,
     grid_of,
     moments,
     sampling_variance,
+    t_intervals,
 )
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
@@ -199,7 +199,7 @@ def test_what_blocks_share_cancels():
     )
     test = stats.ttest_rel(scores["associated"], scores["different"])
     interval = test.confidence_interval(PROB)
-    _, low, high = by_moments(grid, {KEY: weights}, PROB)[KEY]
+    _, low, high = t_intervals(grid, {KEY: weights}, PROB, moments)[KEY]
     assert (low, high) == pytest.approx((interval.low, interval.high))
 
 
