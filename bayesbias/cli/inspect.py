@@ -15,9 +15,9 @@ from bayesbias.core.sections import Column
 
 COLUMNS = (
     Column("version", "vectors"),
-    Column("mean", "mean cosine", "signed", digits=3),
-    Column("neutral", "neutral words", "signed", digits=3),
-    Column("share_top", "top dimensions", "percent"),
+    Column("words.mean", "mean cosine", "signed", digits=3),
+    Column("neutral.mean", "neutral words", "signed", digits=3),
+    Column("words.share_top", "top dimensions", "percent"),
     Column("hubness", "hubness", "number", digits=1),
     Column("never", "near none", "percent"),
 )
@@ -48,17 +48,8 @@ def describe(out: Path | None, **given: Any) -> None:
         (out / "shape.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         bb.plots.plot_cosines(shapes).figure.savefig(out / "cosines.png")
         bb.plots.plot_dimensions(shapes).figure.savefig(out / "dimensions.png")
-    rows = [
-        {
-            "version": name,
-            "mean": each.words.mean,
-            "neutral": each.neutral and each.neutral.mean,
-            "share_top": each.words.share_top,
-            "hubness": each.hubness,
-            "never": each.never,
-        }
-        for name, each in shapes.items()
-    ]
+    rows = pd.json_normalize(list(found.values())).assign(version=list(found))
+    rows = rows.reindex(columns=[column.name for column in COLUMNS])
     said = "Cosines have an offset: read differences, or add --postprocess center."
     if abs(shape.mean_cosine) < NEAR_ZERO:
         said = "Cosines have no offset: unrelated words have a cosine near 0."
@@ -70,7 +61,7 @@ def describe(out: Path | None, **given: Any) -> None:
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
     answer = {"embedding": vectors.name, "shapes": found, "written": out and str(out)}
     title = "\nMean cosine of two words, before and after postprocessing\n"
-    lines = [title, *shared.lines_of(pd.DataFrame(rows), COLUMNS)]
+    lines = [title, *shared.lines_of(rows, COLUMNS)]
     shared.tell_table(answer, f"vectors {vectors.name} | {size}", lines, said, notes)
 
 

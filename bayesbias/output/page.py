@@ -131,24 +131,18 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     study = registry.study_of(result)
     with figure_style("report"):
         sections = [
-            (section, _shown(section, view))
+            _shown(section, view)
             for section in study.sections(result, view)
             if section.shown_on("page", "fold")
             and (section.frame is not None or section.figure or section.text)
         ]
     said = registry.interpretation(result, view)
-    main = [section.shown_on("terminal", "brief") for section, _ in sections]
-    parts = {
-        "headline": ADVICE.sub("", said.headline),
-        "details": [ADVICE.sub("", text) for text in said.details],
-        "first": [shown for (_, shown), own in zip(sections, main, strict=True) if own],
-        "others": [shown for (_, shown), own in zip(sections, main, strict=True) if not own],
-    }
+    headline, *details = (ADVICE.sub("", text) for text in (said.headline, *said.details))
     own = study.glossary(result) if hasattr(study, "glossary") else ()
     terms = (*own, *getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES)
-    size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0][0].frame
+    size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0]["frame"]
     rope = size[1] if size else ""
-    if "ROPE" in said.headline and first is not None and "rope" in first and not size:
+    if "ROPE" in said.headline and "rope" in first and not size:
         rope = f"{first['rope'].max():g}{' SDs' * ('unit' in first)}"
     folder = data_dir("report")
     script = (folder / "report.js").read_text(encoding="utf-8")
@@ -161,7 +155,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         keep_trailing_newline=True,
     )
     text = environment.get_template("report.html.j2").render(
-        **parts,
+        headline=headline,
+        details=details,
+        sections=sections,
         said=said,
         rope=rope,
         header=study.header(result, view),
@@ -177,7 +173,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         ],
         command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
         made=_made(plain(study.about(result))),
-        glossary=_used(terms, parts),
+        glossary=_used(terms, [headline, *details], sections),
         css=(folder / "report.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=digest,
@@ -187,10 +183,9 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     return target
 
 
-def _used(terms: Any, parts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the terms that the page has, with their meaning."""
-    words = [parts["headline"], *parts["details"]]
-    for shown in (*parts["first"], *parts["others"]):
+def _used(terms: Any, words: list[str], sections: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the terms that sentences or sections have, with their meaning."""
+    for shown in sections:
         cells = itertools.chain(shown["heads"], *shown["rows"])
         words += [shown["title"], shown["note"], *(cell["text"] for cell in cells)]
     text = "\n".join(dict.fromkeys(words)).replace("_", " ")
@@ -234,6 +229,8 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         for column, _, texts in columns
     ]
     return {
+        "first": section.shown_on("terminal", "brief"),
+        "frame": frame,
         "name": section.name,
         "title": section.title,
         "text": section.text,

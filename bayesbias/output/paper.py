@@ -359,7 +359,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> print(bb.output.latex_table(fit, "summary"))  # doctest: +ELLIPSIS
-    % Mean distance of each connection, new words
+    % Mean distance of each kind of pair, new words
     \begin{tabular}{lrrr}
     \toprule
     connection & mean & 89\% HPDI & pairs \\
@@ -369,7 +369,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     \bottomrule
     \end{tabular}
     """
-    title = []
+    title = ""
     if isinstance(result, pd.DataFrame):
         if not {"mean", "hpdi_low", "prob"} <= {*result} or result.empty:
             problem = f"expected rows with mean, hpdi_low, hpdi_high and prob, got {some(result)}"
@@ -391,22 +391,17 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
         frame = sections[name].frame
         if frame is None or frame.empty:
             raise InputError("the result has no rows of this table", where=name)
-        title = [f"% {sections[name].title}"]
+        title = f"% {sections[name].title}\n"
         shown = printed(frame, sections[name].columns, view.prob)
-    columns = [
-        [head.translate(SPECIAL), *map(_number if column.is_number else _text, cells)]
-        for column, head, cells in shown
-    ]
-    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    cells = [[_latex(cell, column.is_number) for cell in cells] for column, _, cells in shown]
+    written = pd.DataFrame(
+        zip(*cells, strict=True), columns=[head.translate(SPECIAL) for _, head, _ in shown]
+    )
     sides = "".join("r" if column.is_number else "l" for column, _, _ in shown)
-    lines = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
-    return "\n".join([*title, rf"\begin{{tabular}}{{{sides}}}", *lines, r"\end{tabular}"])
+    return title + written.to_latex(index=False, column_format=sides).rstrip()
 
 
-def _text(cell: str) -> str:
-    indent = r"\quad " if cell.startswith(" ") else ""
-    return indent + cell.strip().translate(SPECIAL)
-
-
-def _number(cell: str) -> str:
-    return cell.translate(SPECIAL).replace("-", "$-$") if cell != "-" else "--"
+def _latex(cell: str, is_number: bool) -> str:
+    if is_number:
+        return "--" if cell == "-" else cell.translate(SPECIAL).replace("-", "$-$")
+    return r"\quad " * cell.startswith(" ") + cell.strip().translate(SPECIAL)

@@ -394,21 +394,19 @@ def plot_corpora(
     names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (
-        own[(own["contrast"] == name) & ~own["level"].isin(["word"])]
+        own[(own["contrast"] == name) & own["level"].isin(list(_HEADS))]
         for own in (frame, result.by_corpus(prob, near, standardized))
     )
-    rows = frame[frame["level"].isin(list(_HEADS))]
     groups = forests.grouped(
         (_HEADS[level], (level, of), of if _HEADS[level] else "all classes")
-        for level, of in dict.fromkeys(zip(rows["level"], rows["name"], strict=True))
+        for level, of in dict.fromkeys(zip(frame["level"], frame["name"], strict=True))
     )
     lanes = max(len(result.corpora), len(result.changes))
     height = sum(map(len, groups.values())) * max(1.0, 0.5 * lanes) + len(groups)
     alone = ax is not None
     axes = style.axes_for(ax, style.rows_height(height, 0.34, 0.14), n=1 if alone else 2)
 
-    def series(own: pd.DataFrame, by: str, colors: list[Any], hollow: bool) -> list[forests.Series]:
-        own = own[own["level"].isin(list(_HEADS))]
+    def series(own: pd.DataFrame, by: str, colors: Any, hollow: bool) -> list[forests.Series]:
         own = own.assign(key=list(zip(own["level"], own["name"], strict=True)))
         parts = [(str(said), part) for said, part in own.groupby(by, sort=False)]
         shifts = forests.lanes(len(parts), 0.7 / len(parts))
@@ -417,20 +415,18 @@ def plot_corpora(
             for (said, part), color, shift in zip(parts, colors, shifts, strict=True)
         ]
 
-    def shades(of: str, start: float, n: int) -> list[str]:
-        found = matplotlib.colormaps[of](np.linspace(start, 0.8, n))
-        return [matplotlib.colors.to_hex(shade) for shade in found]
-
-    several = len(result.changes) > 1
-    of_changes = shades("plasma", 0.3, len(result.changes)) if several else [COLOR["associated"]]
-    drawn = series(frame, "change", of_changes, False)
+    shades: Any = [COLOR["associated"]]
+    if len(result.changes) > 1:
+        shades = matplotlib.colormaps["plasma"](np.linspace(0.3, 0.8, len(result.changes)))
+    drawn = series(frame, "change", shades, False)
     near = float(frame["rope"].iloc[0])
     forests.draw_rows(axes[-1], groups, drawn, rope=near)
     unit = ", in SDs" if standardized else ""
     said = "slope per step" if result.has_slope else "change of the difference"
     axes[-1].set_xlabel(said + unit)
     if not alone:
-        in_each = series(levels, "corpus", shades("viridis", 0.1, len(result.corpora)), True)
+        shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, len(result.corpora)))
+        in_each = series(levels, "corpus", shades, True)
         forests.draw_rows(axes[0], groups, in_each)
         axes[0].set_xlabel(f"{with_minus(name)} in each corpus{unit}")
         axes[-1].tick_params(labelleft=False)

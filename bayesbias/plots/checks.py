@@ -146,7 +146,13 @@ def plot_priors(
     checks.columns(frame, ("connection",), f"model {spec.name}", "a model of distances")
     means = _overall_prior(spec, frame)
     predictive = predictive_of_pairs(spec, frame, seed=0)
-    name, prior, posterior = _contrast(spec, fit)
+    usual = usual_pairs(spec) if fit is None else frame
+    contrasts = {} if usual is None else _overall_prior(spec, usual, contrasted=True)
+    name, prior = next(iter(contrasts.items()), ("", None))  # none of a single connection
+    posterior = None
+    if name and fit is not None:
+        draws = fit.table_draws("contrasts", level="overall", estimand="population")
+        posterior = draws.to_numpy()[..., 0].ravel()
     rows = [*means, *([name] if name else [])]
     possible = (0.0, 2.0) if spec.outcome == "distance" else None
     every = [*means.values(), *predictive.values(), *([prior] if name else [])]
@@ -184,7 +190,7 @@ def plot_priors(
         ax.plot((0, 0), (row - 0.45, foot), color=INK, **look)
         ridge(row, _smooth(prior, grid), "prior of the difference", FAINT, **soft)
         text = f"prior sd {style.number(float(prior.std(ddof=1)), 2)}"
-        if fit is not None:
+        if posterior is not None and fit is not None:
             fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
             look = {"linewidth": 1.2, "zorder": 3}
             ridge(row, density(posterior, fine), _POSTERIOR, forests.POPULATION, fine, **look)
@@ -203,19 +209,6 @@ def plot_priors(
     data = pd.concat([pd.DataFrame(part) for part in drawn])
     title = "Before the data: prior against the possible distances"
     return style.finish([ax], title, note, handles, data)
-
-
-def _contrast(spec: ModelSpec, fit: BiasFit | None) -> tuple[str, Any, Any]:
-    """Return the first overall contrast and its draws before and after the data, if any."""
-    table = usual_pairs(spec) if fit is None else fit.table
-    drawn = {} if table is None else _overall_prior(spec, table, contrasted=True)
-    if not drawn:  # also of a table of one connection
-        return "", None, None
-    name, prior = next(iter(drawn.items()))
-    if fit is None:
-        return name, prior, None
-    draws = fit.table_draws("contrasts", level="overall", estimand="population")
-    return name, prior, draws.to_numpy()[..., 0].ravel()
 
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:

@@ -80,14 +80,6 @@ def heading(label: str) -> pd.DataFrame:
     return pd.DataFrame({"label": [label], "is_heading": [True]})
 
 
-def title_line(result: BiasFit | ManyFits, subject: str) -> str:
-    """Return the first line of every output: version, model, subject and seed."""
-    about = result.provenance
-    model = about.get("model", {}).get("name")
-    seed = about.get("sampler", {}).get("seed")
-    return f"bayesbias {__version__} | model {model} | {subject} | seed {seed}"
-
-
 def convergence(fit: BiasFit) -> str:
     """Say in one line how a fit was sampled and what its diagnostics are."""
     state, (chains, draws) = fit.diagnostics(), fit.shape
@@ -102,17 +94,22 @@ def convergence(fit: BiasFit) -> str:
     return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
 
 
-def header_of(fit: BiasFit | None, subject: str, size: str, unfitted: str = "") -> list[str]:
-    """Return the lines over the first table of a result of one fit, or of none."""
-    if fit is None:
-        return [f"bayesbias {__version__} | {unfitted} | {subject}", size]
-    return [title_line(fit, subject), size, convergence(fit)]
+def header_of(
+    fitted: BiasFit | ManyFits | None, subject: str, size: str, about: str = ""
+) -> list[str]:
+    """Return the lines over the first table: what was fitted, its size, and whether it converged.
 
-
-def convergence_of_all(result: ManyFits, which: str = "") -> str:
-    """Say how many fits a result rests on, which these are, and whether all have converged."""
-    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
-    return f"{len(result.fits())} fits{f' ({which})' if which else ''}, {good}"
+    `about` says which fits several are, or what stands in place of a model.
+    """
+    if fitted is None:
+        return [f"bayesbias {__version__} | {about} | {subject}", size]
+    made = fitted.provenance
+    model, seed = made.get("model", {}).get("name"), made.get("sampler", {}).get("seed")
+    title = f"bayesbias {__version__} | model {model} | {subject} | seed {seed}"
+    if not isinstance(fitted, ManyFits):
+        return [title, size, convergence(fitted)]
+    good = "all converged" if fitted.diagnostics()["ok"] else "not all converged"
+    return [title, size, f"{len(fitted.fits())} fits{f' ({about})' if about else ''}, {good}"]
 
 
 def about_fit(fit: BiasFit) -> dict[str, Any]:

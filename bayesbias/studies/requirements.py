@@ -19,11 +19,13 @@ from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB, ROPE, few_draws, sure_ends
 from bayesbias.studies.common import coverage_groups
+from bayesbias.wordlists.wordlist import CONTROLS
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"
 OF_ALL = ("coverage", CONVERGED)
+ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
 OF_METHODS = (
     "gap",
     "gap_sd",
@@ -194,7 +196,7 @@ def check_requirements(
     known = [*rows["contrast"].unique(), *OF_ALL]
     for each in wanted:
         if each.name == "coverage" and coverage is not None:
-            out.append(_judge(each, _one(coverage, coverage), True))
+            out.append(_judge(each, _one(coverage), True))
         elif result.study == "responses" and result.fit is None:
             out.append(Check("", each, math.nan, False, "no model was fitted"))
         elif converged is None and (each.name == CONVERGED or rows.empty):
@@ -251,8 +253,9 @@ def _judge(
     return Check(method, wanted, value, met, why, *ends, by_construction, row.shown)
 
 
-def _one(low: float, high: float) -> pd.DataFrame:
-    """Return one interval without Monte Carlo error as a row."""
+def _one(low: float | None, high: float | None = None) -> pd.DataFrame:
+    """Return one value, or interval, without Monte Carlo error as a row."""
+    high = low if high is None else high
     return pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]})
 
 
@@ -301,10 +304,9 @@ def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame
         rows = _where(rows[rows["name"] == own], "level", "class")
     rows = _where(rows, "estimand", estimand)
     if turned:
-        ends = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
-        others = ["hpdi_high", "hpdi_low", "mcse_high", "mcse_low"]
-        rows = rows.rename(columns=dict(zip(ends, others, strict=True)))
-        rows[ends[:2]] *= -1
+        high_first = [ENDS[at] for at in (1, 0, 3, 2)]
+        rows = rows.rename(columns=dict(zip(ENDS, high_first, strict=True)))
+        rows[ENDS[:2]] *= -1
     return rows
 
 
@@ -392,54 +394,45 @@ def _judge_method(
     from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
     """
     item, name = comparison.methods[method], wanted.name
-    gap, moved = name.endswith("gap") or name == "gap_sd", name in ("human", "neutral")
-    contrast = name not in OF_METHODS
-    fits = [item.after] if gap else [item.change] if moved or contrast else []
-    if name == CONVERGED:
-        fits = [item.after, item.change]
-    destroyed = (gap or contrast) and comparison.geometry_of(method, prob).destroyed
-    noise = destroyed and (contrast or wanted.sign.startswith("<"))
+    geometry = comparison.geometry_of(method, prob)
+    contrast, gap = name not in OF_METHODS, name in ("gap", "gap_sd", "class_gap")
+    is_size = gap or name in CONTROLS
+    found, fits = _one(math.nan), [item.after, item.change]
+    if contrast:
+        rows = rows[rows["method"] == method]
+        found = _rows_named(name, rows, [*rows["contrast"].unique(), *OF_METHODS])
+        fits = [item.change]
+    elif gap:
+        fits = [item.after]
+        if comparison.has_gap:
+            level = "class" if name == "class_gap" else "overall"
+            rows = comparison.contrasts(prob, ROPE, "population", method, level)
+            rows = rows[rows["contrast"] == "associated - different"]
+            # Without controls their SD is not known.
+            unit = geometry.sd_after or math.nan if name == "gap_sd" else 1.0
+            after = rows[["after_low", "after_high", "mcse_after_low", "mcse_after_high"]] / unit
+            shown = rows["name"] if level == "class" else ""
+            found = after.set_axis(ENDS, axis=1).assign(shown=shown)
+    elif is_size:
+        rows = comparison.changes(prob, ROPE, "population", method, "overall")
+        found, fits = rows[rows["connection"] == name].assign(shown=""), [item.change]
+    elif name != CONVERGED:
+        fits = []
+        related = geometry.least if name == "controls" else geometry.slope
+        account, lost = item.account, len(item.account["words_only_in_original"])
+        low, high = {
+            "coverage": 2 * [_share_found(comparison.original.provenance.get("coverage"), lost)],
+            "pairs": 2 * [len(item.pairs) / (account["pairs"] + account["only_in_original"])],
+            "moved": 2 * [geometry.rms],
+        }.get(name, [related.low, related.high])
+        found = _one(low, high)
+    noise = geometry.destroyed and (contrast or (gap and wanted.sign.startswith("<")))
     return _judge(
         wanted,
-        _of_method(comparison, item, name, prob, rows),
+        found,
         all(fit.diagnostics()["ok"] for fit in fits if fit is not None),
         method,
-        is_size=gap or moved,
+        is_size=is_size,
         by_construction=item.construction.forced if name in ("gap", "gap_sd") else "no",
         refused="noise has no gap either, and the vectors are destroyed" if noise else "",
     )
-
-
-def _of_method(
-    comparison: Any, item: Any, name: str, prob: float, rows: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the interval of a quantity, or of ``class_gap`` one for each class."""
-    if name not in OF_METHODS:
-        rows = rows[rows["method"] == item.name]
-        return _rows_named(name, rows, [*rows["contrast"].unique(), *OF_METHODS])
-    if name == "coverage":
-        lost = len(item.account["words_only_in_original"])
-        share = _share_found(comparison.original.provenance.get("coverage"), lost)
-        return _one(*[math.nan if share is None else share] * 2)
-    geometry = comparison.geometry_of(item.name, prob)
-    if name == "pairs":
-        share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])
-        return _one(share, share)
-    if name == "moved":
-        return _one(geometry.rms, geometry.rms)
-    if name in ("controls", "slope"):
-        related = geometry.least if name == "controls" else geometry.slope
-        return _one(related.low, related.high)
-    if name in ("human", "neutral"):
-        rows = comparison.changes(prob, ROPE, "population", item.name, "overall")
-        return rows[rows["connection"] == name].assign(shown="")
-    if name == CONVERGED or not comparison.has_gap:
-        return _one(math.nan, math.nan)
-    level = "class" if name == "class_gap" else "overall"
-    rows = comparison.contrasts(prob, ROPE, "population", item.name, level)
-    rows = rows[rows["contrast"] == "associated - different"]
-    ends = ["after_low", "after_high", "mcse_after_low", "mcse_after_high"]
-    # Without controls their SD is not known.
-    unit = geometry.sd_after or math.nan if name == "gap_sd" else 1.0
-    gaps = (rows[ends] / unit).set_axis(["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"], axis=1)
-    return gaps.assign(shown=rows["name"] if level == "class" else "")

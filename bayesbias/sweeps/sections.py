@@ -35,25 +35,19 @@ def header(result: SweepResult, view: View) -> list[str]:
     ]
 
 
-def compared(result: SweepResult) -> pd.DataFrame:
-    """Return the cells with the first contrast in SDs, without labels that all cells share."""
-    frame = result.compared()
-    same = [name for name in LABELS if name in frame and frame[name].nunique(dropna=False) <= 1]
-    return frame.drop(columns=same)
-
-
 def sections(result: SweepResult, view: View) -> list[Section]:
     """Return all tables and figures of a sweep, in the order in which they are read."""
     out = []
     if (result.frame["quantity"] == "contrast").any():
         first = result.compared()
         contrast, prob = first[["contrast", "prob"]].iloc[0]
+        shared = [name for name in LABELS if first[name].nunique(dropna=False) <= 1]
         hpdi = f"{prob:.0%} HPDI"
         out.append(
             Section(
                 "compared",
                 f"{contrast} of each cell, new words, in {_units(first)} and in cosine distance",
-                lambda: compared(result),
+                lambda: first.drop(columns=shared),
                 (
                     *LABELS,
                     Column("standardized", "in SDs", "signed", 2),

@@ -119,6 +119,6 @@ def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
 
 
 def test_special_characters_are_escaped():
-    from bayesbias.output.paper import _text
+    from bayesbias.output.paper import _latex
 
-    assert _text("  a_b & 50%") == r"\quad a\_b \& 50\%"
+    assert _latex("  a_b & 50%", False) == r"\quad a\_b \& 50\%"

@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, number_of
-from bayesbias.core.files import plain, records
-from bayesbias.inference.estimates import beside
+from bayesbias.core import InputError, checks, files, number_of
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.inference.view import PROB
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
+from bayesbias.studies.common import KEYS, with_ends
 from bayesbias.tables.counts import load_counts
 
 SIDES = {
@@ -39,7 +38,6 @@ _SLOPES = {
     "attribute": ("protected_class", "protected_word"),
 }
 _LEAST = 3  # words of a side, from which on a slope means something
-_KEYS = ["level", "name", "contrast"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +192,14 @@ def with_frequency(
     kept = {
         "source": known.origin,
         "sha256": known.sha256,
-        "words": records(pd.concat(words, ignore_index=True)),
+        "words": files.records(pd.concat(words, ignore_index=True)),
         "missing": known.missing,
-        "contrasts": records(_side_by_side(without, adjusted, prob)),
+        "contrasts": files.records(_side_by_side(without, adjusted, prob)),
         "model": spec.name,
         "prob": float(prob),
         "problems": checks.once(problems),
     }
-    return replace(fit, provenance={**fit.provenance, "frequency": plain(kept)})
+    return replace(fit, provenance={**fit.provenance, "frequency": files.plain(kept)})
 
 
 def column_of(side: str) -> str:
@@ -237,16 +235,9 @@ def _side_by_side(without: BiasFit, adjusted: BiasFit, prob: float) -> pd.DataFr
     known = without.spec.results.levels
     groups = (x for x in ("class", "attribute_set") if x in known and known[x].population)
     levels = ["overall", *groups]
-    parts = []
-    for name, make in (
-        ("without", lambda level: without.contrasts(prob, estimand="population", level=level)),
-        ("with", lambda level: contrasts_at(adjusted, at, prob=prob, level=level)),
-    ):
-        rows = pd.concat([make(level) for level in levels], ignore_index=True)
-        own = rows[_KEYS].assign(**beside(rows, name))
-        parts.append(
-            own.rename(columns={name: f"{name}_mean", f"mcse_{name}": f"mcse_{name}_mean"})
-        )
-    out = parts[0].merge(parts[1], on=_KEYS)
+    plain = pd.concat([without.contrasts(prob, ROPE, "population", level) for level in levels])
+    equal = pd.concat([contrasts_at(adjusted, at, prob=prob, level=level) for level in levels])
+    out = with_ends(plain[KEYS], without_mean=plain, with_mean=equal).drop(columns="estimand")
+    out = out.rename(columns=lambda name: name.replace("_mean_", "_"))
     error = np.hypot(out["mcse_with_mean"], out["mcse_without_mean"])
     return out.assign(change=out["with_mean"] - out["without_mean"], mcse_change=error)

@@ -195,33 +195,24 @@ def data_warnings(fit: BiasFit) -> list[str]:
             f"More than half of these words are missing: {common.listing(thin)}. Add words that "
             "the vectors have, or choose other controls (--controls)."
         )
-    if cosine := _mean_cosine(fit):
-        out.append(
-            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one "
-            "direction, which hides differences. Center them (--postprocess center)."
-        )
-    if {"protected_class", "protected_word"} <= set(fit.table.columns):
-        words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
+    table = fit.table
+    if fit.spec.outcome == "distance" and "connection" in table:
+        means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
+        # Of the most neutral attributes: of stereotypes alone the mean is no sign.
+        kind = next(name for name in (*reversed(CONNECTIONS), SHARED) if name in means)
+        if means[kind] > (MEAN_COSINE if kind in CONTROLS else MEAN_COSINE_RELATED):
+            out.append(
+                f"Unrelated words have a mean cosine of {means[kind]:.2f}: all vectors point in "
+                "one direction, which hides differences. Center them (--postprocess center)."
+            )
+    if {"protected_class", "protected_word"} <= set(table.columns):
+        words = table.groupby("protected_class", observed=True)["protected_word"].nunique()
         out += [
             f"{name} has one word, so nothing is known about how much its words vary. Add words "
             "that the vectors have."
             for name in words[words == 1].index
         ]
     return out
-
-
-def _mean_cosine(fit: BiasFit) -> float | None:
-    """Return the mean cosine of protected words and controls where it is large.
-
-    Without controls of the least related attributes.
-    """
-    table = fit.table
-    if fit.spec.outcome != "distance" or "connection" not in table:
-        return None
-    means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
-    name = next(name for name in (*reversed(CONNECTIONS), SHARED) if name in means)
-    limit = MEAN_COSINE if name in CONTROLS else MEAN_COSINE_RELATED
-    return float(means[name]) if means[name] > limit else None
 
 
 def prior_warning(fit: BiasFit) -> list[str]:

@@ -25,11 +25,12 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.corpora.values())).table)
     also = ", also in SDs" if reported(result, view)[1] else ""
-    return [
-        common.title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
+    return common.header_of(
+        result,
+        f"{result.provenance['name']} in {len(result.corpora)} corpora",
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        common.convergence_of_all(result, f"each corpus and each change{also}"),
-    ]
+        f"each corpus and each change{also}",
+    )
 
 
 def reported(result: CorpusComparison, view: View) -> tuple[pd.DataFrame, str]:

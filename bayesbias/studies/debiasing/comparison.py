@@ -181,7 +181,7 @@ class Comparison(ManyFits):
             `bayesbias.inference.estimates`, ``n_pairs`` and ``exact``: known without inference,
             since all pairs changed by one number. Positive: farther than before.
         """
-        frame = _described(self._changes_draws(estimand, method, level), prob, rope)
+        frame = _described(self.table_draws("changes", estimand, method, level), prob, rope)
         counts = {
             (name, *key): n
             for name, item in self.methods.items()
@@ -229,7 +229,7 @@ class Comparison(ManyFits):
                 own = item.change.contrasts(prob, rope, estimand, level)
                 own.insert(0, "method", name)
             else:
-                own = _described(self._contrasts_draws(estimand, name, level), prob, rope)
+                own = _described(self.table_draws("contrasts", estimand, name, level), prob, rope)
             after = item.after.contrasts(prob, rope, estimand, level)
             said = after[[*KEYS, "verdict"]]
             own = with_ends(own, before=before, after=after)
@@ -306,15 +306,21 @@ class Comparison(ManyFits):
             for name in self.methods
         )
 
-    def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
+    def table_draws(
+        self,
+        table: str,
+        estimand: str | None = None,
+        method: str | None = None,
+        level: str | None = None,
+    ) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
 
         Parameters
         ----------
         table : {"changes", "contrasts"}
             The method that gives the table.
-        **arguments
-            As of that method, but for `prob` and `rope`, which change no draw.
+        estimand, method, level : str, optional
+            As of that method.
 
         Returns
         -------
@@ -323,8 +329,19 @@ class Comparison(ManyFits):
             `row` are the columns that label them (such as ``method, level, name, contrast,
             estimand``).
         """
-        makers = {"changes": self._changes_draws, "contrasts": self._contrasts_draws}
-        draws = makers[checks.choice(table, makers, "table")](**arguments)
+        checks.choice(table, ("changes", "contrasts"), "table")
+        asked = [*estimands.ESTIMANDS]
+        if estimand is not None:
+            asked = [checks.choice(estimand, asked, "estimand")]
+        if level is not None:
+            checks.choice(level, ["overall", *self.original.spec.results.levels], "level")
+        chosen = [self.methods[name] for name in self.chosen_methods(method)]
+        draws = rows.joined_rows([item.draws(which, level) for item in chosen for which in asked])
+        if table == "contrasts":
+            draws = rows.contrast_draws(draws)
+            if not draws.sizes["row"]:
+                problem = "the tables have no two connections that are contrasted with each other"
+                raise FitError(problem)
         draws.name = table
         return draws
 
@@ -359,29 +376,6 @@ class Comparison(ManyFits):
         if method is None:
             return list(self.methods)
         return [checks.choice(method, self.methods, "method")]
-
-    # -- draws ------------------------------------------------------------------------------------
-
-    def _changes_draws(
-        self, estimand: str | None = None, method: str | None = None, level: str | None = None
-    ) -> xr.DataArray:
-        asked = (
-            estimands.ESTIMANDS
-            if estimand is None
-            else (checks.choice(estimand, estimands.ESTIMANDS, "estimand"),)
-        )
-        if level is not None:
-            checks.choice(level, ["overall", *self.original.spec.results.levels], "level")
-        chosen = [self.methods[name] for name in self.chosen_methods(method)]
-        return rows.joined_rows([item.draws(which, level) for item in chosen for which in asked])
-
-    def _contrasts_draws(
-        self, estimand: str | None = None, method: str | None = None, level: str | None = None
-    ) -> xr.DataArray:
-        draws = rows.contrast_draws(self._changes_draws(estimand, method, level))
-        if not draws.sizes["row"]:
-            raise FitError("the tables have no two connections that are contrasted with each other")
-        return draws
 
 
 def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:

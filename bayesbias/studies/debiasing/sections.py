@@ -54,11 +54,12 @@ CONTROLS = (
 def header(result: Comparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.methods.values())).pairs)
-    return [
-        common.title_line(result, f"{result.provenance['original']}, debiased"),
+    return common.header_of(
+        result,
+        f"{result.provenance['original']}, debiased",
         f"{pairs:,} pairs in all tables; methods: {', '.join(result.methods)}",
-        common.convergence_of_all(result, "the original; after and change of each method"),
-    ]
+        "the original; after and change of each method",
+    )
 
 
 def sections(result: Comparison, view: View) -> list[Section]:

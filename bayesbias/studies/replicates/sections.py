@@ -34,11 +34,10 @@ def header(result: Replicates, view: View) -> list[str]:
     sets = list(result.results)
     full = "all contexts" if result.provenance.get("contexts") else "the full text"
     around = "" if result.center is None else f", centered on {full}"
-    return [
-        common.title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
-        f"{len(first_fit(result).table):,} pairs in each of {common.listing(sets, most=4)}",
-        f"{common.convergence_of_all(result)}; pooled by Rubin's rules{around}",
-    ]
+    subject = f"{result.provenance['name']} in {number_of(len(sets), 'set')}"
+    size = f"{len(first_fit(result).table):,} pairs in each of {common.listing(sets, most=4)}"
+    *lines, fits = common.header_of(result, subject, size)
+    return [*lines, f"{fits}; pooled by Rubin's rules{around}"]
 
 
 def first_fit(result: Replicates) -> BiasFit:

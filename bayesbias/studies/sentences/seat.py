@@ -274,7 +274,7 @@ def seat(
     prob = checks.probability(prob)
     seed = checks.seed_or_new(seed)
     asked = slopes_of_tests(covariates, slopes, chosen)
-    spec = load_model("sentence") if bayes or asked is not None else None
+    spec = load_model("sentence") if bayes or asked.slopes else None
     sampler = {"draws": draws, "tune": tune, "chains": chains}
     rows: list[dict[str, Any]] = []
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in _PARTS}
@@ -363,7 +363,7 @@ def seat(
             "prob": prob,
             "sampler": sampler,
         }
-    if asked is not None:
+    if asked.slopes:
         provenance["covariates"] = {
             one.name: {"source": one.source, "sha256": one.sha256} for one in asked.covariates
         }
@@ -404,22 +404,18 @@ def _fitted(
     encoded: EncodedTest,
     encoder: Any,
     spec: ModelSpec,
-    asked: SlopesAsked | None,
+    asked: SlopesAsked,
     how: Mapping[str, Any],
 ) -> tuple[BiasFit, list[str]]:
     """Fit the model to one test; return also notes on the covariates of its slopes."""
-    lacking: list[str] = []
-    table = pairs_of_test(encoded, encoder)
-    known = set(table.coverage.notes)
-    if asked is not None:
-        table, spec, lacking = asked.of_test(table, spec)
+    plain = pairs_of_test(encoded, encoder)
+    table, spec, lacking = asked.of_test(plain, spec)
     fitted = fit(table, spec, pointwise=False, **how)
     notes = [
         f"fewer than three of its words have {name}, so that it has no slope" for name in lacking
     ]
-    if asked is not None:
-        notes += [n for n in fitted.provenance["coverage"].get("notes", ()) if n not in known]
-    return fitted, notes
+    found = fitted.provenance["coverage"].get("notes", ())
+    return fitted, [*notes, *(note for note in found if note not in plain.coverage.notes)]
 
 
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
@@ -498,18 +494,15 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
         named += list_tests() if isinstance(name, str) and name == "all" else [name]
     if not named:
         raise InputError("tests: expected all, or names of tests, got none")
-    out = [_own_name(sentence_test(each, published_cut=published_cut)) for each in named]
+    out = [sentence_test(each, published_cut=published_cut) for each in named]
+    for place, test in enumerate(out):
+        is_file = Path(test.origin).suffix in (".jsonl", ".json") and os.path.isfile(test.origin)
+        if is_file and test.name in list_tests():  # a file of another content says so
+            same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
+            if test.sha256 not in same:
+                out[place] = dataclasses.replace(test, name=f"{test.name} (file)")
     checks.distinct([test.name for test in out], "test", "tests")
     return out
-
-
-def _own_name(test: SentenceTest) -> SentenceTest:
-    """Keep a file of another content from passing for the published test of its name."""
-    is_file = Path(test.origin).suffix in (".jsonl", ".json") and os.path.isfile(test.origin)
-    if test.name not in list_tests() or not is_file:
-        return test
-    same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
-    return test if test.sha256 in same else dataclasses.replace(test, name=f"{test.name} (file)")
 
 
 def level_of_test(test: SentenceTest) -> str:
@@ -551,12 +544,10 @@ class SlopesAsked:
         return table, spec, lacking
 
 
-def slopes_of_tests(
-    covariates: Any, slopes: Any, tests: Sequence[SentenceTest]
-) -> SlopesAsked | None:
-    """Read covariates, and check the slopes before any test is run; None if there are neither."""
+def slopes_of_tests(covariates: Any, slopes: Any, tests: Sequence[SentenceTest]) -> SlopesAsked:
+    """Read covariates, and check the slopes before any test is run."""
     if covariates is None and not slopes:
-        return None
+        return SlopesAsked((), {})
     if covariates is None or not slopes:
         raise InputError("expected covariates and slopes, got one of the two", where="slopes")
     read = tuple(covariates_given(covariates))

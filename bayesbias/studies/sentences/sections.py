@@ -176,11 +176,17 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
     said = []
     for name, rows in groups.items():
         said += [f"{name}:"] * (len(groups) > 1) + [_significant(rows), *_fitted(rows)]
+    notes = []
+    for name, rows in by_encoder(result.dropped).items():
+        words = list(dict.fromkeys(rows["word"]))
+        notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
+    for note, rows in result.notes.groupby("note", sort=False):
+        notes.append(f"{listing(rows['test'])}: {note}.")
     return Interpretation(
         subject=f"sentence tests on {', '.join(groups)}",
         headline=" ".join(said),
         warnings=_warnings(result),
-        notes=_notes(result),
+        notes=notes,
     )
 
 
@@ -218,7 +224,6 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
 
 
 def _warnings(result: SeatResult) -> list[str]:
-    out = []
     frame = result.frame
     over_words = (frame["level"] == "sentence") & (frame["p_upper"] < SIGNIFICANT)
     unsure = {
@@ -234,7 +239,7 @@ def _warnings(result: SeatResult) -> list[str]:
     encoders = list(map(encoder_label, frame["model"], frame["options"]))
     several = len(set(encoders)) > 1
     names = frame["test"] + ([f" on {name}" for name in encoders] if several else "")
-    out += [said.format(listing(names[which])) for said, which in unsure.items() if which.any()]
+    out = [said.format(listing(names[which])) for said, which in unsure.items() if which.any()]
     tested = result.frame.merge(result.dropped.groupby(KEY).size().rename("lost"), on=KEY)
     kept = tested[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].sum(axis=1)
     half = by_encoder(tested[tested["lost"] > kept])
@@ -248,13 +253,3 @@ def _warnings(result: SeatResult) -> list[str]:
 
 def _converged(rows: pd.DataFrame) -> pd.Series:
     return rows["converged"].fillna(False).astype(bool)
-
-
-def _notes(result: SeatResult) -> list[str]:
-    out = []
-    for name, rows in by_encoder(result.dropped).items():
-        words = list(dict.fromkeys(rows["word"]))
-        out.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
-    for note, rows in result.notes.groupby("note", sort=False):
-        out.append(f"{listing(rows['test'])}: {note}.")
-    return out

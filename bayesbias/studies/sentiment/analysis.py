@@ -24,7 +24,7 @@ import pandas as pd
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks, sections, some
 from bayesbias.inference.view import PROB, STANDARD_ROPE
-from bayesbias.studies.common import between_models, one_sample
+from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations
 
@@ -40,7 +40,6 @@ SENTIMENT_ESTIMANDS = {
 }
 """The estimands of the models of sentiment, and what they hold for."""
 _TIED = 1e-9  # sentiments this near to each other are one value, computed in another order
-_FLAT = 1e-12
 _ALIKE = 1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
 
 
@@ -490,11 +489,11 @@ def _earnings(
         x = part["profession"].map(earnings).to_numpy(float)
         ranks = rankdata(x), rankdata(np.round(y / _TIED))  # tied where they differ by rounding
         for method, (a, b) in {"pearson": (x, y), "spearman": ranks}.items():
-            if n < 4 or np.ptp(a) < _FLAT or np.ptp(b) < _FLAT:
+            if n < 4 or np.ptp(a) < FLAT or np.ptp(b) < FLAT:
                 continue
             test = pearsonr(a, b)  # of the ranks this is Spearman's
             r = float(test.statistic)
-            if abs(r) > 1 - _FLAT:
+            if abs(r) > 1 - FLAT:
                 continue
             spread = math.sqrt((1.0 if method == "pearson" else 1 + r * r / 2) / (n - 3))
             half = float(ndtri(0.5 + prob / 2)) * spread

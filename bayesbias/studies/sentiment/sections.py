@@ -232,7 +232,12 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
         " ".join(said),
         warnings,
         result.notes,
-        lambda: [_range(result, name) for name in result.classifiers],
+        lambda: [
+            f"{name}: noun pairs range from {low.difference:+.3f} ({low.noun_pair}) to "
+            f"{high.difference:+.3f} ({high.noun_pair})."
+            for name, own in result.noun_pairs.groupby("classifier", sort=False, observed=True)
+            for low, high in [own.sort_values("difference").iloc[[0, -1]].itertuples()]
+        ],
     )
 
 
@@ -264,16 +269,6 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     }
     clear = f"rates female sentences {way} than male ones, {new} too"
     return f"{name}: {said.get(getattr(row, 'verdict', 'inconclusive'), clear)}."
-
-
-def _range(result: SentimentAnalysis, name: str) -> str:
-    """Say between which noun pairs differences lie."""
-    rows = result.noun_pairs[result.noun_pairs["classifier"] == name].sort_values("difference")
-    low, high = rows.iloc[0], rows.iloc[-1]
-    return (
-        f"{name}: noun pairs range from {low['difference']:+.3f} ({low['noun_pair']}) to {high['difference']:+.3f} "
-        f"({high['noun_pair']})."
-    )
 
 
 def about(result: SentimentAnalysis) -> dict[str, Any]:

@@ -394,24 +394,23 @@ class Correlations(Mixtures):
 
     @override
     def described(self, prob: float) -> dict[str, np.ndarray]:
+        from scipy.interpolate import PchipInterpolator
+        from scipy.special import ndtr
+
+        shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2  # closer together in the tails
+        start, middle = np.linspace(0, 1 - prob, _STEPS), (np.arange(_STEPS) + 0.5) / _STEPS
+        found = []
         means, sds = (values.reshape(-1, len(self)).T for values in (self.mean, self.sd))
-        found = [_described(*each, prob) for each in zip(means, sds, strict=True)]
+        for mean, sd in zip(means, sds, strict=True):
+            places = np.quantile(mean[:, None] + sd[:, None] * _PLACES, shares)
+            below = ndtr((places[:, None] - mean) / sd).mean(axis=1)
+            below, at = np.unique(below, return_index=True)
+            inside = (below > 0) & (
+                below < 1
+            )  # both are reached at -1 and 1 alone, but for rounding
+            value = (places / np.hypot(1, places))[at]
+            quantile = PchipInterpolator([0, *below[inside], 1], [-1, *value[inside], 1])
+            low, high, values = quantile(start), quantile(start + prob), quantile(middle)
+            best = int(np.argmin(high - low))
+            found.append((values.mean(), values.std(), low[best], high[best]))
         return dict(zip(("mean", "sd", "low", "high"), np.transpose(found), strict=True))
-
-
-def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
-    """Return mean, sd and the shortest interval of one correlation."""
-    from scipy.interpolate import PchipInterpolator
-    from scipy.special import ndtr
-
-    shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2  # closer together in the tails
-    places = np.quantile(mean[:, None] + sd[:, None] * _PLACES, shares)
-    below, at = np.unique(ndtr((places[:, None] - mean) / sd).mean(axis=1), return_index=True)
-    inside = (below > 0) & (below < 1)  # both are reached at -1 and 1 alone, but for rounding
-    value = (places / np.hypot(1, places))[at]
-    quantile = PchipInterpolator([0, *below[inside], 1], [-1, *value[inside], 1])
-    start = np.linspace(0, 1 - prob, _STEPS)
-    low, high = quantile(start), quantile(start + prob)
-    best = int(np.argmin(high - low))
-    values = quantile((np.arange(_STEPS) + 0.5) / _STEPS)
-    return float(values.mean()), float(values.std()), float(low[best]), float(high[best])
