@@ -13,11 +13,7 @@ from bayesbias.core import checks, number_of
 from bayesbias.core.formatting import percent
 from bayesbias.inference.cross_validation import replicated
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.priors import (
-    predictive_of_pairs,
-    prior_answers,
-    usual_pairs,
-)
+from bayesbias.inference.priors import predictive_of_pairs, prior_answers, usual_pairs
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
@@ -148,7 +144,7 @@ def plot_priors(
     predictive = predictive_of_pairs(spec, frame, seed=0)
     usual = usual_pairs(spec) if fit is None else frame
     contrasts = {} if usual is None else _overall_prior(spec, usual, contrasted=True)
-    name, prior = next(iter(contrasts.items()), ("", None))  # none of a single connection
+    name, prior = next(iter(contrasts.items()), ("", np.empty(0)))  # none of one connection
     posterior = None
     if name and fit is not None:
         draws = fit.table_draws("contrasts", level="overall", estimand="population")

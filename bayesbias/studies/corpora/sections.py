@@ -163,10 +163,11 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
     frame, unit = reported(result, view)
     names = interpretation.own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
-    said = [_sentence(result, names, row, unit) for row in first.itertuples()]
-    wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
-    classes = frame[wanted]
-    details = [_sentence(result, names, row, unit) for row in classes.itertuples()]
+    groups = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
+    said, details = (
+        [_sentence(result, names, row, unit) for row in rows.itertuples()]
+        for rows in (first, frame[groups])
+    )
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 

@@ -13,10 +13,7 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
-from bayesbias.studies.sentiment.analysis import (
-    SENTIMENT_ESTIMANDS,
-    SentimentAnalysis,
-)
+from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS, SentimentAnalysis
 from bayesbias.tables.sentiment import only_labels
 
 QUESTION = "Does a classifier rate sentences about women and men differently, for these words and for new ones?"
