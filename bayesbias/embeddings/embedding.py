@@ -183,7 +183,7 @@ def embedding_of(
     vectors: np.ndarray,
     facts: Mapping[str, Any],
     asked: Iterable[str] | None,
-    notes: Iterable[str] = (),
+    notes: Iterable[str],
     **more: Any,
 ) -> Embedding:
     """Return an embedding of words, each with the word of the source that it was found as."""
@@ -201,15 +201,10 @@ def embedding_of(
 
 
 def embedding_from_rows(
-    rows: Rows,
-    asked: list[str] | None,
-    name: str,
-    where: object,
-    facts: dict[str, Any],
-    strict: bool = False,
+    rows: Rows, asked: list[str] | None, name: str, facts: dict[str, Any], strict: bool
 ) -> Embedding:
     """Choose among the rows read, check them, and say what is missing."""
-    at, broken = rows.by_word()
+    (at, broken), where = rows.by_word(), facts["source"]
     if asked is None:
         spelt = {word: word for word in at}
         lost = [word for word in broken if word not in at]

@@ -117,7 +117,7 @@ def load_embedding(
         if model := static_model(x, name):
             return _from_open(model.embedding, asked, name or model.name)
         rows, short, facts = read_rows(x, asked, vocab, key, strict, allow_pickle, progress)
-        return embedding_from_rows(rows, asked, name or short, facts["source"], facts, strict)
+        return embedding_from_rows(rows, asked, name or short, facts, strict)
 
     if postprocess is None:
         return loaded(asked)

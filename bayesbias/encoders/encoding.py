@@ -15,7 +15,7 @@ import numpy as np
 from bayesbias.core import InputError, checks, describe_error, files
 from bayesbias.core.errors import warn_user
 from bayesbias.core.progress import ticking
-from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
+from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
 
 _SAME = 0.01  # share of its length that a vector may move between two runs of one encoder
@@ -121,8 +121,7 @@ def encode(
                 store.write(batch, batch_vectors)
             vectors |= zip(batch, batch_vectors, strict=True)
             tick(len(batch))
-    account = getattr(encoder, "account", None)
-    facts = account(unique) if account else {}
+    facts = describe_encoder(encoder, unique)["account"]
     if cut := facts.get("cut"):
         said = f"{len(cut)} of {len(unique)} sentences after {facts['max_length']} tokens"
         warn_user(f"encoder {encoder.name!r} cut {said}, such as {cut[0][:60]!r}...")

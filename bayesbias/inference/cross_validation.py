@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError
+from bayesbias.core import FitError, InputError, checks
 from bayesbias.inference.view import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 
@@ -201,7 +200,7 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
 
 def answers_by_model(
     fit: BiasFit,
-    models: Sequence[str | os.PathLike[str] | ModelSpec] = MODELS_COMPARED,
+    models: Sequence[checks.FilePath | ModelSpec] = MODELS_COMPARED,
     prob: float = PROB,
 ) -> pd.DataFrame:
     """Fit other models to the rows of a fit, and return the first contrast of each.

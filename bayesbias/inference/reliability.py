@@ -105,23 +105,6 @@ class _Term(NamedTuple):
         return ((weighted @ self.same) * weighted).sum(axis=1)
 
 
-def check_scores(design: Design) -> None:
-    """Refuse a model or a table that no such score comes from."""
-    spec = design.spec
-    variances.check_normal_noise(spec, "coefficients of reliability")
-    for name in spec.location_parameters():
-        other = spec.parameters[name].distribution
-        if spec.is_random(name) and other != "Normal":
-            raise FitError(
-                f"reliability: expected normal effects, got {other} of {name} of {spec.label}"
-            )
-    for name in (_WORD, _ATTRIBUTE, *_CELL):
-        if name not in design.coords:
-            raise FitError(f"reliability: expected a table with the column {name!r}")
-    if set(spec.units) - {_WORD, _ATTRIBUTE} or spec.results.between:
-        raise FitError(f"reliability: expected a model of words by attributes, got {spec.label}")
-
-
 def _rows_of_scores(design: Design) -> np.ndarray:
     """Return which rows are about the stereotypes of some class."""
     labels = np.array(design.coords["connection"])[design.codes["connection"]]
@@ -147,9 +130,21 @@ def score_variances(design: Design, draws: Arrays) -> dict[tuple[str, str], Scor
     FitError
         If noise or effects are not normal, or the table is not one of words by attributes.
     """
-    check_scores(design)
+    spec = design.spec
+    variances.check_normal_noise(spec, "coefficients of reliability")
+    for name in spec.location_parameters():
+        other = spec.parameters[name].distribution
+        if spec.is_random(name) and other != "Normal":
+            raise FitError(
+                f"reliability: expected normal effects, got {other} of {name} of {spec.label}"
+            )
+    for name in (_WORD, _ATTRIBUTE, *_CELL):
+        if name not in design.coords:
+            raise FitError(f"reliability: expected a table with the column {name!r}")
+    if set(spec.units) - {_WORD, _ATTRIBUTE} or spec.results.between:
+        raise FitError(f"reliability: expected a model of words by attributes, got {spec.label}")
     kinds = [(measure, kind) for measure, of_it in MEASURES.items() for kind in of_it]
-    spec, codes, rows = design.spec, design.codes, _rows_of_scores(design)
+    codes, rows = design.codes, _rows_of_scores(design)
     if not len(rows):
         return dict.fromkeys(kinds, "one_class")
     cells, cell = combinations([codes[column][rows] for column in _CELL])

@@ -109,7 +109,7 @@ def slope_draws(fit: BiasFit) -> xr.DataArray:
     return joined_rows(parts)
 
 
-def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
+def described_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
     """Return the table of `BiasFit.slopes`."""
     about: Mapping[str, Mapping[str, Any]] = fit.provenance.get("table", {}).get("covariates", {})
     frames = []

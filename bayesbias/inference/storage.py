@@ -6,14 +6,13 @@ Effects and pointwise values are not stored: the seed gives the same ones again.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core import InputError
+from bayesbias.core import InputError, checks
 from bayesbias.core.files import check_file, guarded, path_of, write_whole
 from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.tables.reading import with_repeats_noted
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _VALID = "a file written by BiasFit.save"
 
 
-def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
+def write_fit(path: checks.FilePath, fit: BiasFit) -> None:
     """Write a fit without effects and pointwise values."""
     table, pointwise = fit.table, "log_likelihood" in fit.sampled.children
     kept = ("posterior", "sample_stats", "observed_data")
@@ -53,7 +52,7 @@ def _as_stored(column: pd.Series) -> np.ndarray:
 
 
 def read_fit(
-    path: str | os.PathLike[str],
+    path: checks.FilePath,
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
     """Return idata, table, model and provenance of a fit, and whether it had pointwise values.
 

@@ -3,7 +3,6 @@
 Counts come from a file, from the order of a file of vectors, or from wordfreq.
 """
 
-import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -147,7 +146,13 @@ def load_counts(
         logs = {word: value for word, value in zipf.items() if value > 0}
         where, digest = language, packages.versions_of("wordfreq")["wordfreq"]
     else:
-        counts, where, digest = _counted(source, asked)
+        if isinstance(source, Mapping) or hasattr(source, "columns"):
+            counts, where, digest = _of_covariate(source, "counts"), "mapping", ""
+        else:
+            path = files.path_of(source, "counts", _VALID)
+            where, digest = str(path), files.sha256_file(path)
+            tabular = path.suffix.lower() in (".csv", ".tsv")
+            counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
         if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
             raise InputError(f"expected counts of zero or more, got {below[0]}", where=where)
         spellings = matched_spellings(asked, {word for word, n in counts.items() if n > 0})
@@ -158,18 +163,6 @@ def load_counts(
         raise InputError(problem, where=where or kind)
     missing = tuple(word for word in asked if word not in logs)
     return WordCounts(logs, kind, where, digest, missing, matched)
-
-
-def _counted(source: Any, asked: Sequence[str]) -> tuple[dict[str, float], str, str]:
-    """Return the counts of a table, a mapping or lines, with their place and hash."""
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        return _of_covariate(source, "counts"), "mapping", ""
-    if not isinstance(source, str | os.PathLike):
-        raise checks.wrong_kind(source, "counts", _VALID)
-    path = files.path_of(source, "counts", _VALID)
-    digest, where = files.sha256_file(path), str(path)
-    tabular = path.suffix.lower() in (".csv", ".tsv")
-    return (_of_covariate(path, where) if tabular else _of_lines(path, asked)), where, digest
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:

@@ -366,7 +366,7 @@ class Codes:
             codes = np.append([place[text] for text in texts], -1)[codes]
         return cls(list(place), np.asarray(codes, dtype=np.int32))
 
-    def categories(self, called: Callable[[str], str] = str) -> pd.Categorical:
+    def categories(self, called: Callable[[str], str]) -> pd.Categorical:
         """Return the column as categories, each label called something else."""
         names = [called(label) for label in self.labels]
         place = {name: i for i, name in enumerate(dict.fromkeys(names))}

@@ -5,11 +5,10 @@ A new format is one file beside this one and one line in `KNOWN`.
 
 import dataclasses
 import io
-import os
 import re
 from pathlib import Path
 
-from bayesbias.core import InputError, files
+from bayesbias.core import InputError, checks, files
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
@@ -38,7 +37,7 @@ def suffixes() -> tuple[str, ...]:
     return (*own, ".gz", ".bz2", ".xz", ".zip")
 
 
-def short_name(path: str | os.PathLike[str]) -> str:
+def short_name(path: checks.FilePath) -> str:
     """Return the name of a vector file without its endings.
 
     Examples
@@ -50,7 +49,7 @@ def short_name(path: str | os.PathLike[str]) -> str:
     return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
 
 
-def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, bool]:
+def recognized(path: Path, vocab: Path | None) -> tuple[Format, Layout, bool]:
     """Return the format of a file, its layout, and whether it is compressed."""
     with files.opened(path, unpack=True, kind="a file of vectors", buffering=0) as stream:
         packed = not isinstance(stream, io.RawIOBase)
