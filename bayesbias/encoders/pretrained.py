@@ -85,7 +85,7 @@ def sentence_transformers_encoder(
     ...
     bayesbias.InputError: ...option: expected max_length, device, ... Did you mean 'max_length'?
     """
-    torch, library = _import_libraries("sentence_transformers")
+    library, torch = _import_libraries("sentence_transformers")
     text, local = _folder_or_hub_name(model)
     where = _chosen_device(torch, device)
     with _quiet_loading(text, local):
@@ -205,7 +205,7 @@ def transformers_encoder(
     if pooling == "cls" and special_tokens == "exclude":
         problem = "expected special tokens for pooling=cls, got 'exclude'"
         raise InputError(problem, where="special_tokens")
-    torch, transformers = _import_libraries("transformers")
+    transformers, torch = _import_libraries("transformers")
     text, local = _folder_or_hub_name(model)
     where = _chosen_device(torch, device)
     with _quiet_loading(text, local):
@@ -321,13 +321,10 @@ def _built(
     return BuiltEncoder(own, run, options, facts, fingerprint_of(vital), look=seen)
 
 
-def _import_libraries(wanted: str) -> tuple[Any, Any]:
-    """Import torch and the library, or say how to install them."""
+def _import_libraries(wanted: str) -> Any:
+    """Import the library and torch, or say how to install them."""
     instead = "minilm-static, cbow:EMBEDDING, a callable, or a file of vectors"
-    library, torch = packages.needed(
-        "encoders", wanted, "torch", purpose="this encoder", instead=instead
-    )
-    return torch, library
+    return packages.needed("encoders", wanted, "torch", purpose="this encoder", instead=instead)
 
 
 def _folder_or_hub_name(model: checks.FilePath) -> tuple[str, bool]:

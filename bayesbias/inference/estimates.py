@@ -172,7 +172,6 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     Draws have the shape (chain, draw, n). Errors of the sd and of the ends come from batches of
     draws. If draws are too few for batches, they are those of as many effective draws of a normal.
     """
-    prob = checks.probability(prob)
     flat = joined_chains(draws)
     with np.errstate(invalid="ignore", divide="ignore"):
         r_hat, ess = r_hat_and_ess(draws)
