@@ -25,8 +25,8 @@ import pandas as pd
 from bayesbias.core import FitError, InputError, checks, join_words, sections, some
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import levels_of
-from bayesbias.inference.estimates import estimates, labeled_draws
-from bayesbias.inference.linear import Key, Quantities, expected_probability
+from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
+from bayesbias.inference.linear import Key, Quantities, expected_probability, weights_of
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
@@ -149,7 +149,10 @@ class ResponsesResult(sections.Result):
                 continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
             frames += fit.cached(("responses", which, own, prob, self.rope), make)
-        return pd.concat(frames, ignore_index=True)
+        out = pd.concat(frames, ignore_index=True)
+        out[["contrast", "model"]] = out.pop("series").str.rsplit(" | ", n=1, expand=True)
+        first = ["model", "contrast", "level", "name", "estimand", "scale"]
+        return out.set_index(first).reset_index()
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -207,15 +210,12 @@ class ResponsesResult(sections.Result):
         parts = self._variances(used)
         index, shared = self._shared_by_replies("overall", "listed_words")
         sums = np.bincount(index, weights * n, shared.shape[1])
-        variance: Any = float((shared @ sums).var())
-        alone: Any = 0.0
         own = float((weights**2 * n).sum())
-        for term, square in parts.items():
-            together = own
-            if term != "answer":
-                sums = np.bincount(fit.design.index[term], weights * n)
-                together = float((sums**2).sum())
-            variance, alone = variance + square * together, alone + square * min(own, together)
+        together = {"answer": own}
+        for term, levels in fit.design.index.items():
+            together[term] = float((np.bincount(levels, weights * n) ** 2).sum())
+        variance: Any = (shared @ sums).var() + sum(parts[of] * together[of] for of in parts)
+        alone: Any = sum(parts[of] * min(own, together[of]) for of in parts)
         effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
@@ -283,9 +283,8 @@ class ResponsesResult(sections.Result):
         for own in [*zip(models, strict=True), *itertools.combinations(models, 2)]:
             for name, a, b in contrasts:
                 sides = dict.fromkeys(a, 1 / len(a)) | {group: -1 / len(b) for group in b}
-                weights = {f"{group} | {own[0]}": by for group, by in sides.items()}
-                if len(own) > 1:
-                    weights |= {f"{group} | {own[1]}": -by for group, by in sides.items()}
+                arms = itertools.product(zip(own, (1, -1), strict=False), sides.items())
+                weights = {f"{group} | {model}": sign * by for (model, sign), (group, by) in arms}
                 found.append((" - ".join(own), name, weights))
         if len(groups) < 2:
             return [("", compared, weights) for compared, _, weights in found[len(models) :]]
@@ -293,17 +292,12 @@ class ResponsesResult(sections.Result):
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
-        from scipy import sparse
-
         fit = self._fitted()
         asked = fit.quantities(level, estimand, "arm")
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
-            frame[["contrast", "model"]] = frame.pop("series").str.rsplit(" | ", n=1, expand=True)
-            first = ["model", "contrast", "level", "name", "estimand", "scale"]
-            return [frame.assign(scale="outcome").set_index(first).reset_index()]
-        labels, weights = self._weights(asked.keys)
-        labels["estimand"] = estimand
+            return [frame.assign(scale="outcome")]
+        keys, weights = self._weights(asked.keys)
         if self.kind == "choice":
             _, shares, shared = self._probabilities(estimand, level)
             log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
@@ -311,30 +305,27 @@ class ResponsesResult(sections.Result):
                 "probability": (shares, self.rope),
                 "log_odds": (log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
             }
-            return [
-                estimates(labeled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
-                for scale, (draws, rope) in scales.items()
-            ]
+            found = []
+            for scale, (draws, rope) in scales.items():
+                own = keyed_draws(draws @ weights.toarray().T, keys, "series", estimand)
+                found.append(estimates(own, prob, rope).assign(scale=scale))
+            return found
         observed = None if asked.observed is None else weights @ asked.observed
-        keys = [("", "", str(place)) for place in range(len(weights))]
-        whole = Quantities.plain(keys, asked.linear.combined(sparse.csr_array(weights)), observed)
-        answer = fit.answer(whole, estimand, "place")
-        draws = labeled_draws(answer.draws.to_numpy(), {**labels, "scale": "outcome"})
-        return [estimates(draws, prob, self.rope, answer.mixtures, answer.observed)]
+        whole = Quantities.plain(keys, asked.linear.combined(weights), observed)
+        answer = fit.answer(whole, estimand, "series")
+        frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.observed)
+        return [frame.assign(scale="outcome")]
 
-    def _weights(self, keys: list[Key]) -> tuple[dict[str, Any], np.ndarray]:
-        """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
-        at, pairs = {key: place for place, key in enumerate(keys)}, self._pairs()
-        labels, rows = [], []
+    def _weights(self, keys: list[Key]) -> tuple[list[Key], Any]:
+        """Return all contrasts of some means, as ``contrast | model``, and their sparse weights."""
+        at = {key: place for place, key in enumerate(keys)}
+        found: dict[Key, dict[int, float]] = {}
         for level, name in dict.fromkeys(key[:2] for key in keys):
-            for model, contrast, arms in pairs:
-                places = [at.get((level, name, arm), -1) for arm in arms]
-                if -1 not in places:
-                    labels.append((model, contrast, level, name))
-                    rows.append(np.zeros(len(keys)))
-                    rows[-1][places] = list(arms.values())
-        frame = pd.DataFrame(labels, columns=["model", "contrast", "level", "name"])
-        return frame.to_dict("list"), np.reshape(rows, (-1, len(keys)))
+            for model, contrast, arms in self._pairs():
+                if all((level, name, arm) in at for arm in arms):
+                    own = {at[level, name, arm]: by for arm, by in arms.items()}
+                    found[level, name, f"{contrast} | {model}"] = own
+        return list(found), weights_of([*found.values()], len(keys))
 
     def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which column each row has, and draws of what replies share, in log odds.
@@ -384,11 +375,9 @@ class ResponsesResult(sections.Result):
             free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
         values = expected_probability(eta, np.sqrt(free))
         names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
-        keys, rows = fit.quantities(level, estimand, "arm").keys, []
-        for _, label, arm in keys:
-            own = np.flatnonzero((names == label) & (arms == arm))
-            rows.append(np.bincount(cell.ravel()[own], minlength=cells.shape[1]) / len(own))
-        weights = np.stack(rows, axis=-1)
+        keys = fit.quantities(level, estimand, "arm").keys
+        shares = pd.crosstab(cell.ravel(), [names, arms], normalize="columns")
+        weights = shares[[key[1:] for key in keys]].to_numpy()
         probabilities = (values @ weights).reshape(fit.shape[0], -1, len(keys))
         return keys, probabilities, shared[:, cells[0]] @ weights
 

@@ -1,4 +1,4 @@
-"""Readers of responses: one file a layout, each with `NAME`, `recognizes` and `read`; a new one is a line in `KNOWN`."""
+"""Readers of responses: one file a layout, each with `recognizes` and `read`; a new one is a name in `READERS`."""
 
 import importlib
 import os
@@ -18,18 +18,8 @@ from bayesbias.studies.responses.table import COLUMNS, Responses
 __all__ = ["load_responses"]
 
 # A reader takes a file as `read_rows` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
-KNOWN = (
-    "inspect_log",
-    "lm_eval",
-    "crows_pairs",
-    "choices",
-    "logprob",
-    "fmat",
-    "gender_sentiment",
-    "table",
-)
-
-
+READERS = ("lm_eval", "crows_pairs", "choices", "logprob", "fmat", "gender_sentiment")
+LAYOUTS = ("inspect_log", *READERS, "table")  # the first and the last are taken as they are
 OPEN = ("table", "lm_eval", "inspect_log")  # layouts of which users name columns
 TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
 
@@ -77,20 +67,25 @@ def load_responses(
     if not given:
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
-        checks.choice(layout, KNOWN, "layout")
-    readers = {name: importlib.import_module(f"{__name__}.{name}") for name in KNOWN}
+        checks.choice(layout, LAYOUTS, "layout")
+    readers = {name: importlib.import_module(f"{__name__}.{name}") for name in READERS}
     frames, paths = [], []
     fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
         path = path_of(file, "files")
         check_file(path)
+        is_log = path.suffix == ".eval"
         with guarded(path, "a log of Inspect"):
-            rows = inspect_log.samples(path) if path.suffix == ".eval" else read_rows(path)
+            frame = rows = inspect_log.samples(path) if is_log else read_rows(path)
         names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
         fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
-        name = layout or next(name for name in KNOWN if readers[name].recognizes(rows))
-        with guarded(path, f"a file of the layout {name}", f"use {', '.join(KNOWN)}"):
-            frame = readers[name].read(rows, path)
+        known = (
+            ["inspect_log"] if is_log else [of for of in READERS if readers[of].recognizes(rows)]
+        )
+        name = layout or [*known, "table"][0]
+        with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
+            if name in READERS:
+                frame = readers[name].read(rows, path)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
         paths.append(path.absolute())

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-PAIRS = (
-    ("logp_more", "logp_less"),
-    ("sent_more_score", "sent_less_score"),
-    ("score_more", "score_less"),
-)
+SCORES = ("logp_more", "sent_more_score", "score_more")
+PAIRS = [(name, name.replace("more", "less")) for name in SCORES]
 GROUPS = ("more stereotyped", "less stereotyped")
 TYPES = [  # by their number, which some copies of CrowS-Pairs have
     "race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation",

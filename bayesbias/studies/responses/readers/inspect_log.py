@@ -37,19 +37,8 @@ def samples(path: Path) -> pd.DataFrame:
                     **{str(key): text for key, text in (sample.get("metadata") or {}).items()},
                     "model": about.get("model", ""),
                     "repeat": str(sample.get("epoch", 1)),
-                    "inspect_sample": str(sample.get("id")),
                     **scores,
                     "outcome": next(iter(scores.values()), None),
                 }
             )
     return pd.DataFrame(rows)
-
-
-def recognizes(rows: pd.DataFrame) -> bool:
-    """Say whether the rows are samples of a log."""
-    return "inspect_sample" in rows.columns
-
-
-def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return the rows as they are."""
-    return rows

@@ -23,16 +23,14 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a row a question; of CrowS-Pairs a row a sentence, with its log likelihood."""
     rows = rows.rename(columns=lambda name: str(name).removeprefix("doc."))
     rows = rows.loc[:, ~rows.columns.duplicated()]
-    model = "" if path.parent.name in ("", ".") else path.parent.name
+    model = path.parent.name
     task = re.sub(r"_\d{4}-\d\d-\d\dT.*$", "", path.stem.removeprefix("samples_"))
     if {"sent_more", "sent_less"} <= set(rows.columns):
         scores = [[float(one[0]) for one in answers] for answers in rows["filtered_resps"]]
         more, less = zip(*scores, strict=True)
         pairs = rows.assign(logp_more=more, logp_less=less, model=model)
         return crows_pairs.read(pairs, path)
-    out = rows.assign(
-        item=rows.get("item", rows["doc_id"].astype(str)), template=rows.get("template", task)
-    )
-    out["model"] = rows.get("model", model)
-    metric = next((name for name in METRICS if name in rows.columns), None)
-    return out if metric is None else out.assign(outcome=rows[metric])
+    usual = {"item": rows["doc_id"].astype(str), "template": task, "model": model}
+    metrics = [rows[name] for name in METRICS if name in rows]
+    usual |= {"outcome": metrics[0]} if metrics else {}
+    return rows.assign(**{name: own for name, own in usual.items() if name not in rows})
