@@ -5,6 +5,7 @@ side. Of sentiment several classifiers have a panel each with the same rows; on 
 drawn.
 """
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,14 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     frame = frame[frame["model"].isin(models) & ~frame["group"].str.endswith(" - others")]
     if len(models) > 1:
         frame = frame.assign(group=frame["group"] + ", " + frame["model"])
-    names = frame["group"].unique()
-    own, cut = _ends(frame[frame["group"] == names[0]].sort_values("mean"))
+    own, cut = _ends(frame[frame["group"] == frame["group"].iloc[0]].sort_values("mean"))
     order = own["key"].tolist()
-    series = []
-    shifts = forests.lanes(len(names), min(0.3, 0.8 / len(names)))
-    for place, (name, shift) in enumerate(zip(names, shifts, strict=True)):
-        color, marker = forests.LOOKS[place % len(forests.LOOKS)]
-        rows = frame[(frame["group"] == name) & frame["key"].isin(order)]
-        series.append(
-            forests.Series(rows, color, marker, shift, label=f"_{name}", legend=with_minus(name))
-        )
+    groups = frame[frame["key"].isin(order)].groupby("group", sort=False)
+    shifts = forests.lanes(len(groups), min(0.3, 0.8 / len(groups)))
+    series = [
+        forests.Series(rows, *look, shift, label=f"_{name}", legend=with_minus(name))
+        for (name, rows), look, shift in zip(groups, cycle(forests.LOOKS), shifts, strict=False)
+    ]
     return forests.forest(
         ax,
         forests.ungrouped(order),

@@ -441,10 +441,10 @@ def fit_responses(
         shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         notes.append(f"No published t for {shown}: all scores are equal, so that t is undefined.")
     if rope is None:
-        sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
+        outcomes = table.frame["outcome"]
         if kind == "paired":
-            means = frame.groupby("series")["outcome"].transform("mean")
-            sd = float((frame["outcome"] - means).std(ddof=0))
+            outcomes = frame["outcome"] - frame.groupby("series")["outcome"].transform("mean")
+        sd = 0.0 if kind == "choice" else outcomes.std(ddof=0)
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)

@@ -57,8 +57,8 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
     found = table.frame[["group", "word", "template", "item", "model"]].nunique()
-    nouns = {"word": table.noun}
-    counts = ", ".join(number_of(n, nouns.get(of, of)) for of, n in found.items() if n > 1)
+    found = found.rename({"word": table.noun})
+    counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
     return common.header_of(result.fit, subject, size, "published scores")
@@ -244,8 +244,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     paired = result.kind == "paired"
     rows_of, but = ("differences", "") if paired else ("answers", "apart from what groups share, ")
     notes.append(
-        f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} "
-        "carry as much information as "
+        f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} carry as much information as "
         f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
         f"ones, for {new}."
     )
@@ -276,11 +275,10 @@ def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[
         return []
     frame = result.contrasts(view.prob, "population", "item")
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
-    about = dict(note.split(": ", 1) for note in notes)
+    also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
     rows_of = frame[frame["scale"] != "log_odds"].groupby("name", sort=False)
-    said = {name: f"{name}: {_sentences(result, rows, new)}" for name, rows in rows_of}
     return [
-        f"{text} In {name}, {about[name]}" if name in about else text for name, text in said.items()
+        f"{name}: {_sentences(result, rows, new)}{also.get(name, '')}" for name, rows in rows_of
     ]
 
 

@@ -192,8 +192,7 @@ def responses_table(
         return load_responses(frame, columns=given)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     for ours, theirs in given.items():
-        if theirs not in raw.columns:
-            raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
+        checks.choice(theirs, raw.columns, f"the column of the {ours}")
     return table_of(raw, named_columns(raw.columns, given, raw.columns))
 
 
@@ -336,11 +335,16 @@ def published_scores(table: Responses, kind: str, frame: pd.DataFrame) -> pd.Dat
     All treat their rows as independent. ``name, score, n, mean_score, t, p_value``.
     """
     if table.published == "answers":
-        rows = _answers(table)
-    elif kind == "paired":
-        rows = _paired(table, frame)
+        scores = answer_scores(table)
+        by = [*["model"] * (scores["model"].nunique() > 1), "item"]
+        keys = [by, [*by, "template"]] if scores["template"].nunique() > 1 else [by]
+        rows = [
+            (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
+            for key in keys
+            for labels, part in scores.groupby(key, sort=False)
+        ]
     else:
-        rows = _unpaired(table)
+        rows = _paired(table, frame) if kind == "paired" else _unpaired(table)
     return pd.DataFrame(rows, columns=list(SCORES))
 
 
@@ -392,18 +396,6 @@ def shared_by_replies(table: Responses) -> Iterator[tuple[Any, list[str], np.nda
         shared = replies.T @ replies / (n * (n - 1)) - np.diag(alone)
         square, turn = np.linalg.eigh(shared / np.outer(slopes, slopes))
         yield labels, list(replies.columns), turn * np.sqrt(np.maximum(square, 0.0))
-
-
-def _answers(table: Responses) -> list[tuple[Any, ...]]:
-    frame = answer_scores(table)
-    models, templates = (frame[name].nunique() > 1 for name in ("model", "template"))
-    by = [*["model"] * models, "item"]
-    keys = [by, [*by, "template"]] if templates else [by]
-    return [
-        (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
-        for key in keys
-        for labels, part in frame.groupby(key, sort=False)
-    ]
 
 
 def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:

@@ -9,6 +9,7 @@ stereotyped of B, and the first half (positive, or science) is its opposite.
 
 import functools
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +21,6 @@ type Stimuli = dict[str, dict[str, list[str]]]
 STEREOTYPED, OPPOSITE = "stereotyped", "opposite"
 _APART = re.compile(r"(.*)\s+[-–—:]\s+(.*)")  # a word and its name
 _JOINED = re.compile(r"(.*)[-–—:](.*)")
-_PARTS = ("A", "B", "words", "synonym", "second", "known")
 _AROUND = " \t*.,;'\"[]()-0123456789"
 
 
@@ -78,12 +78,12 @@ def _stimuli(folder: Path) -> Stimuli:
             where=str(folder),
             hint="put iat_stimuli.csv and iat_stimuli_synonym.csv beside the answers or one folder up",
         )
-    out: Stimuli = {}
+    out: Stimuli = defaultdict(lambda: defaultdict(list))
     for file in files:
         for kind, part in pd.read_csv(file, dtype=str).groupby("dataset", sort=False):
             lists = part.filter(list("ABCD")).apply(lambda own: own.str.strip().str.lower())
             sides = {side: own.dropna().tolist() for side, own in lists.items()}
-            own = out.setdefault(str(kind), {name: [] for name in _PARTS})
+            own = out[str(kind)]
             words, synonyms = sides["C"], sides.get("D", [])
             # Later files put more words into fewer halves: what an earlier one says of a word holds.
             second = words[len(words) // 2 :]
