@@ -43,7 +43,7 @@ _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near t
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
 AT_MODE = 0.3375  # the coordinate of a scale at the mode of its logarithm
-COLLAPSED_TARGET_ACCEPT = 0.8, 0.95  # the second where a step of the usual size diverged
+COLLAPSED_TARGET_ACCEPT = 0.8, 0.95, 0.995  # the others where steps of the size before diverged
 STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # those kept
 
 
