@@ -28,10 +28,10 @@ from bayesbias.embeddings.embedding import Embedding, digest_of_vectors, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.spelling import matched_spellings
 from bayesbias.wordlists.listfile import Source, load_wordlist
-from bayesbias.wordlists.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList, Words
 
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
-type Sets = tuple[tuple[str, ...], ...]
+type Sets = tuple[Words, ...]
 """Definitional sets of words."""
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
@@ -92,9 +92,9 @@ class Debiased:
     explained: np.ndarray
     sets: Sets
     equalized: Sets
-    neutralized: tuple[str, ...]
-    changed: tuple[str, ...]
-    unchanged: tuple[str, ...]
+    neutralized: Words
+    changed: Words
+    unchanged: Words
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -216,7 +216,7 @@ def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return (vectors @ basis.T) @ basis
 
 
-def _to_equalize(sets: Sequence[tuple[str, ...]], overlap: str) -> tuple[Sets, list[str]]:
+def _to_equalize(sets: Sequence[Words], overlap: str) -> tuple[Sets, list[str]]:
     """Return the sets as they are equalized, without shared words, and the steps taken."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
@@ -224,7 +224,7 @@ def _to_equalize(sets: Sequence[tuple[str, ...]], overlap: str) -> tuple[Sets, l
         broken = ["/".join(group) for group, gone in zip(sets, lost, strict=True) if gone]
         note = f"equal no more, since a later set took words of them: {', '.join(broken)}"
         return tuple(sets), [note] if broken else []
-    merged: list[tuple[str, ...]] = []
+    merged: list[Words] = []
     for group in sets:
         touching = [other for other in merged if set(other) & set(group)]
         merged = [other for other in merged if other not in touching]
@@ -234,7 +234,7 @@ def _to_equalize(sets: Sequence[tuple[str, ...]], overlap: str) -> tuple[Sets, l
     return tuple(merged), [note] if large else []
 
 
-def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -> np.ndarray:
+def _equalized(vectors: np.ndarray, basis: np.ndarray, group: Words) -> np.ndarray:
     """Make vectors of length 1 differ in the subspace alone, at the same length there."""
     inside = _within(vectors, basis)
     outside = vectors - inside
@@ -425,7 +425,7 @@ class Prepared:
     basis: np.ndarray  # (k, d)
     explained: np.ndarray
     sets: Sets
-    neutralized: tuple[str, ...]
+    neutralized: Words
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
 
@@ -504,7 +504,7 @@ def _definitional_sets(words: WordList | None, sets: Iterable[Sequence[str]] | N
 
 
 def _subspace(
-    unit: np.ndarray, row: Mapping[str, int], sets: Sequence[tuple[str, ...]], k: int | None
+    unit: np.ndarray, row: Mapping[str, int], sets: Sequence[Words], k: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a basis of the first k principal directions, and what they explain.
 
@@ -538,9 +538,9 @@ def _neutralized(
     words: WordList | None,
     vectors: Embedding,
     spelling: Mapping[str, str],
-    sets: Sequence[tuple[str, ...]],
+    sets: Sequence[Words],
     notes: list[str],
-) -> tuple[str, ...]:
+) -> Words:
     in_sets = {word for group in sets for word in group}
     if not isinstance(neutralize, str):
         lacking = [word for word in neutralize if word not in spelling]

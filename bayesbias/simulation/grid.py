@@ -23,6 +23,8 @@ from bayesbias.wordlists.wordlist import SHARED
 
 MOMENTS = "moments"
 """The two-way method of moments, which needs no model."""
+type Weights = Mapping[Key, np.ndarray]
+"""Contrasts as weights of blocks, shape (classes, lists)."""
 _LABELS = [
     "protected_word",
     "protected_class",
@@ -163,9 +165,7 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     )
 
 
-def contrast_weights(
-    grid: Grid, words: np.ndarray, attributes: np.ndarray
-) -> dict[Key, np.ndarray]:
+def contrast_weights(grid: Grid, words: np.ndarray, attributes: np.ndarray) -> Weights:
     """Return every contrast of a grid as weights of its blocks, shape (classes, lists).
 
     Parameters
@@ -196,7 +196,7 @@ def _indicators(names: Sequence[str]) -> dict[str, np.ndarray]:
     return dict(zip(names, np.eye(len(names)), strict=True))
 
 
-def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
+def _weights_of_sets(grid: Grid, words: np.ndarray) -> Weights:
     """Return the contrasts of classes on sets of attributes as weights of blocks."""
     pairs = list(itertools.combinations(grid.lists, 2))
     of_class, place = _indicators(grid.classes), _indicators(grid.lists)
@@ -213,7 +213,7 @@ def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
     }
 
 
-def contrast_values(means: np.ndarray, weights: Mapping[Key, np.ndarray]) -> dict[Key, float]:
+def contrast_values(means: np.ndarray, weights: Weights) -> dict[Key, float]:
     """Return the value of each contrast of means of blocks."""
     return {key: float((w * means).sum()) for key, w in weights.items()}
 
@@ -265,7 +265,7 @@ def sampling_variance(
 
 def t_intervals(
     grid: Grid,
-    weights: Mapping[Key, np.ndarray],
+    weights: Weights,
     prob: float,
     spread: Callable[[Grid, np.ndarray], tuple[float, float]],
 ) -> dict[Key, tuple[float, float, float]]:

@@ -168,7 +168,7 @@ class Pool:
     attributes: np.ndarray
 
     @property
-    def weights(self) -> dict[Key, np.ndarray]:
+    def weights(self) -> grids.Weights:
         """The contrasts of its tables as weights of blocks."""
         return grids.contrast_weights(self.grid, self.words, self.attributes)
 

@@ -20,6 +20,7 @@ from bayesbias.wordlists.wordlist import (
     Controls,
     WordClass,
     WordList,
+    Words,
 )
 
 type Source = checks.FilePath | Mapping[str, Any]
@@ -344,7 +345,7 @@ def _listed(
                 data.get(key, {}), f"{where}, {key}", f"lines such as {line}"
             )
     taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
-    sets: dict[str, tuple[str, ...]] = {}
+    sets: dict[str, Words] = {}
     for name, held in tables["attribute_sets"].items():
         here = f"{where}, attribute_sets"
         if name in taken:
@@ -443,7 +444,7 @@ def _about(data: Mapping[str, Any], name: str, where: str, problems: Problems) -
     return about
 
 
-def _words(value: Any, where: str, problems: Problems, hint: str | None = None) -> tuple[str, ...]:
+def _words(value: Any, where: str, problems: Problems, hint: str | None = None) -> Words:
     """Check one list of words."""
     if not isinstance(value, list | tuple):
         got = "none" if value is None else repr(value)
@@ -464,9 +465,7 @@ def _words(value: Any, where: str, problems: Problems, hint: str | None = None) 
     return tuple(good)
 
 
-def _sets(
-    data: Mapping[str, Any], key: str, where: str, problems: Problems
-) -> tuple[tuple[str, ...], ...]:
+def _sets(data: Mapping[str, Any], key: str, where: str, problems: Problems) -> tuple[Words, ...]:
     """Check a list of sets of words."""
     return tuple(
         _words(words, f"{where}, {key}, set number {i}", problems)
@@ -503,7 +502,7 @@ def _classes(
         valid = _CLASS_KEYS[short_form:]
         checks.known_keys(stated, valid, here, problems=problems, hints=_MISPLACED)
         protected = _words(table.get("protected"), f"{here}, protected", problems)
-        attributes: tuple[str, ...] = ()
+        attributes: Words = ()
         if "attributes" in table or not shared:
             key, hint = f"{here}, attributes", "to compare groups, add [attribute_sets]"
             attributes = _words(table.get("attributes"), key, problems, hint)

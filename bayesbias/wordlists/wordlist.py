@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from bayesbias.core import join_words, number_of
 
+type Words = tuple[str, ...]
+"""Some words, in the order of their list."""
 CONTROLS = ("human", "neutral")
 CONNECTIONS = ("associated", "different", *CONTROLS)
 SHARED = "shared"
@@ -36,9 +38,9 @@ class WordClass:
     """
 
     name: str
-    protected: tuple[str, ...]
+    protected: Words
     attribute_class: str
-    attributes: tuple[str, ...]
+    attributes: Words
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class Controls:
     """
 
     name: str
-    human: tuple[str, ...]
-    neutral: tuple[str, ...]
+    human: Words
+    neutral: Words
     title: str = ""
     language: str = NOT_STATED
     source: str = NOT_STATED
@@ -125,37 +127,37 @@ class WordList:
     disagreements: tuple[str, ...]
     classes: tuple[WordClass, ...]
     controls: Controls | None
-    definitional_sets: tuple[tuple[str, ...], ...]
-    evaluation_sets: tuple[tuple[str, ...], ...]
+    definitional_sets: tuple[Words, ...]
+    evaluation_sets: tuple[Words, ...]
     published_spellings: dict[str, str] = field(hash=False)
     sha256: str
     origin: str
     digests: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     covariates: dict[str, dict[str, float | str]] = field(default_factory=dict, hash=False)
-    attribute_sets: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    attribute_sets: dict[str, Words] = field(default_factory=dict, hash=False)
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     @property
-    def protected_words(self) -> tuple[str, ...]:
+    def protected_words(self) -> Words:
         """All protected words, in the order of the list."""
         return tuple(word for c in self.classes for word in c.protected)
 
     @property
-    def attribute_words(self) -> tuple[str, ...]:
+    def attribute_words(self) -> Words:
         """All attributes, each once: stereotypes, then those of no class."""
         sets = (*(c.attributes for c in self.classes), *self.attribute_sets.values())
         return tuple(dict.fromkeys(word for words in sets for word in words))
 
     @property
-    def control_words(self) -> tuple[str, ...]:
+    def control_words(self) -> Words:
         """The human control words, then the neutral ones."""
         return (*self.controls.human, *self.controls.neutral) if self.controls else ()
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def words(self) -> Words:
         """Every word an embedding is asked for, each once."""
         return tuple(
             dict.fromkeys((*self.protected_words, *self.attribute_words, *self.control_words))
