@@ -84,6 +84,8 @@ from bayesbias.models.spec import ModelSpec
 # 20 ms, where sampling the pairs themselves is no slower.
 MOST_CUBES = 3e7
 NO_LENGTH = 1e-9  # what rounding leaves of a vector of length one
+type Nested = Mapping[str, tuple[bool, ...]]
+"""Whether each factor has entries of its own of a term, for each factor."""
 _GRAM_ROOTS = 11  # the place of the data among the arrays of the kernel
 
 
@@ -402,7 +404,7 @@ def find_orbits(
     index: Arrays,
     variance_of: Arrays,
     kinds: Sequence[np.ndarray],
-    nested: Mapping[str, tuple[bool, ...]],
+    nested: Nested,
 ) -> list[np.ndarray]:
     """Return the orbit of each level, for each factor.
 
@@ -578,7 +580,7 @@ def _strata_of(
 
 
 def _covariates_of(
-    design: Design, factors: Sequence[np.ndarray], nested: Mapping[str, tuple[bool, ...]]
+    design: Design, factors: Sequence[np.ndarray], nested: Nested
 ) -> dict[str, tuple[int, np.ndarray]]:
     """Return the factor that determines each covariate, and its value at each level, by term."""
     out: dict[str, tuple[int, Any]] = {}
@@ -615,7 +617,7 @@ def _rows_and_effects(
     blocks: Sequence[_Block],
     along: tuple[int, ...],
     names: Sequence[str],
-    nested: Mapping[str, tuple[bool, ...]],
+    nested: Nested,
     covariates: Mapping[str, tuple[int, np.ndarray]],
     variance_of: Arrays,
 ) -> tuple[list[int], list[Effect]]:
