@@ -33,11 +33,10 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     shared.check_out(given, "responses")
     named = {}
     for part in filter(None, columns.split(",")):
-        ours, mark, theirs = map(str.strip, part.partition("="))
-        if not (mark and ours and theirs):
-            raise InputError(
-                f"expected OURS=THEIRS, such as outcome=score, got {part!r}", where="--columns"
-            )
+        ours, _, theirs = map(str.strip, part.partition("="))
+        if not (ours and theirs):
+            problem = "expected OURS=THEIRS, such as outcome=score"
+            raise InputError(problem, where="--columns", found=part)
         named[ours] = theirs
     from bayesbias.studies import requirements
     from bayesbias.studies.responses.table import group_contrasts

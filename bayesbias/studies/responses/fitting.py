@@ -428,7 +428,7 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    notes = [*table.notes, *_told_apart(table, kind)]
+    notes = [*table.notes, *_told_apart(table)]
     if kind == "paired":
         frame, lacking = tables.differences(table)
         if lacking:
@@ -503,7 +503,7 @@ def fit_responses(
     return replace(result, notes=tuple(notes))
 
 
-def _told_apart(table: Responses, kind: str) -> list[str]:
+def _told_apart(table: Responses) -> list[str]:
     """Say where groups share no texts, or a column that is not used may tell questions apart."""
     frame = table.frame
     given = [name for name in table.nouns if frame[name].ne("").any()]
@@ -511,7 +511,7 @@ def _told_apart(table: Responses, kind: str) -> list[str]:
         return []
     apart = [name for name in given if not table.shares(name)]
     hints = []
-    paired = table.pairing if kind == "paired" else None
+    paired = None if table.is_choice else table.pairing
     if paired and "template" in apart:
         hints.append(f"Answers to the same {join_words(paired[1:])} are paired.")
     elif {"template", "item"} & {*apart}:

@@ -302,13 +302,13 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     rows = frame[key].drop_duplicates().sort_values("model", kind="stable")
     wide = wide.reindex(pd.MultiIndex.from_frame(rows))
     labels = wide.index.to_frame(index=False).reindex(columns=["model", *ASKED], fill_value="")
-    parts, lacking = [], 0
+    parts = []
     for name, a, b in group_contrasts(table.groups):
         sides = (wide[list(side)].mean(axis=1, skipna=False).to_numpy() for side in (a, b))
-        own = labels.assign(contrast=name, outcome=np.subtract(*sides))
-        parts.append(own.dropna())
-        lacking = max(lacking, len(own) - len(parts[-1]))
-    out = pd.concat(parts, ignore_index=True)
+        parts.append(labels.assign(contrast=name, outcome=np.subtract(*sides)))
+    out = pd.concat(parts)
+    lacking = int(out["outcome"].isna().groupby(out["contrast"]).sum().max())
+    out = out.dropna(ignore_index=True)
     between = between_models(out, "model", [*ASKED, "contrast"], "outcome")
     out = pd.concat([out, between], ignore_index=True)
     return out.assign(series=out["contrast"] + " | " + out["model"]), lacking
@@ -358,7 +358,7 @@ def answer_scores(table: Responses) -> pd.DataFrame:
     -----
     Source: Bai, Wang, Sucholutsky & Griffiths (2025, PNAS 122(8)).
     """
-    key = ["model", "item", "template", "repeat"]
+    key = [*PROMPT, "repeat"]
     frame = table.frame
     negative = frame["group"] == table.groups[0]
     stigma = frame["outcome"] == 1

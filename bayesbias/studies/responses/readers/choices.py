@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bayesbias.core import InputError, some
+from bayesbias.core import InputError, checks, some
 
 type Stimuli = dict[str, dict[str, list[str]]]
 
@@ -37,8 +37,7 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         kind = str(row["category"])
         near = [name for name in stimuli if name == kind or name.replace(" ", "").startswith(kind)]
         if not near:
-            problem = f"expected stimuli of {kind}, got those of {', '.join(stimuli)}"
-            raise InputError(problem, where=str(path))
+            raise checks.unknown(kind, stimuli, f"{path}, category")
         own = stimuli[near[0]]
         words = own["synonym"] if row["variation"] == "synonym" and own["synonym"] else own["words"]
         group = {word: STEREOTYPED if word in own["second"] else OPPOSITE for word in words}
