@@ -79,10 +79,8 @@ def load_responses(
             frame = rows = inspect_log.samples(path) if is_log else read_rows(path)
         names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
         fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
-        known = (
-            ["inspect_log"] if is_log else [of for of in READERS if readers[of].recognizes(rows)]
-        )
-        name = layout or [*known, "table"][0]
+        known = [of for of in READERS if readers[of].recognizes(rows)]
+        name = layout or ("inspect_log" if is_log else [*known, "table"][0])
         with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
             if name in READERS:
                 frame = readers[name].read(rows, path)
