@@ -19,7 +19,7 @@ from bayesbias.studies.responses.table import ASKED
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
 ALPHA = 0.05
-MOST_ROWS = 12
+MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SAID = 3  # contrasts in the result
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
@@ -137,7 +137,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     if not few:
         names = result.published["name"]
         own = names.str.startswith("all")
-        whole = result.published[own if own.any() else names.eq(names.iloc[0])].head(MOST_ROWS)
+        parts = names.str.count(", ")
+        whole = result.published[own if own.any() else parts.eq(parts.min())].head(MOST_ROWS)
         note = "A t over items allows for new items, over pairs for nothing new."
         note = note if "paired t over items" in set(whole["score"]) else ""
         more = "--detail, or published, has the others."
