@@ -56,7 +56,7 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     if given["counts"] is not None:
         counts = shared.counts_of(given, words)
         result = bb.studies.with_frequency(result, counts, prob=given["prob"])
-    more = [models_section(result, shared.view_of(given))] if compare_models else []
+    more = [models_section(result, given["prob"])] if compare_models else []
     shared.show(result, given, more=more)
 
 

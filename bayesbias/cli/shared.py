@@ -181,11 +181,6 @@ def sampling_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**chosen(given, *SAMPLING), "progress": False if given["as_json"] else None}
 
 
-def view_of(given: Mapping[str, Any]) -> bb.View:
-    """Return how results are looked at."""
-    return bb.View(**chosen(given, *VIEW))
-
-
 def table_of(given: Mapping[str, Any]) -> bb.PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
     from bayesbias.tables.counts import pool_of
@@ -304,7 +299,8 @@ def show(
     """
     from bayesbias.plots.style import figure_style
 
-    context, view, out = click.get_current_context(), view_of(given), given.get("out")
+    context, out = click.get_current_context(), given.get("out")
+    view = bb.View(**chosen(given, *VIEW))
     limits = given.get("require")
     checks = [] if limits is None else bb.studies.check_requirements(result, limits, view.prob)
     written = {"written": None if out is None else str(out)}

@@ -329,11 +329,12 @@ def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, boo
     It is None without a model.
     """
     converged: bool | None = all(fit.diagnostics()["ok"] for fit in result.fits().values())
+    no_fit = pd.DataFrame({"contrast": []})
     if result.study == "responses":
         answers = result.responses.coverage
         coverage = answers["rows_used"] / answers["rows_read"]
         if result.fit is None:
-            return pd.DataFrame({"contrast": []}), coverage, None
+            return no_fit, coverage, None
         rows = result.contrasts(prob=prob)
         whole, of = rows["level"] == "overall", rows["model"]
         rows["shown"] = (of + " " + rows["name"].mask(whole, "")).str.strip()
@@ -368,7 +369,7 @@ def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, boo
         used = result.table["profession"].nunique()
         coverage = used / (used + len(result.provenance.get("left_out", ())))
         if result.fit is None:
-            return pd.DataFrame({"contrast": []}), coverage, None
+            return no_fit, coverage, None
         rows = pd.concat(
             [
                 result.fit.summary(prob, each).assign(contrast=contrast)

@@ -38,7 +38,7 @@ def warned(fit, word):
 
 @pytest.mark.slow
 def test_other_models_are_shown_in_every_output(fit, tmp_path):
-    more = [models_section(fit, bb.View())]
+    more = [models_section(fit, 0.89)]
     assert "hierarchical" in to_text(fit, more=more)
     assert to_json(fit, more=more)["models"][0]["model"] == "default"
     files = bb.save_run(fit, tmp_path / "run", figures=[], more=more)

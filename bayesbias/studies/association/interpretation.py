@@ -114,18 +114,15 @@ def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
         closer, farther = common.listing(near), common.listing(far)
         said += f" Classes differ in direction: closer for {closer}, farther for {farther}."
     if where in ("closer", "farther"):
-        opposite = far if where == "closer" else near
         unclear = [name for name in classes["name"] if name not in (*near, *far)]
         clear_sets = [
             name
             for name in unclear
             if name in sets and side(*sure_ends(sets[name])) is not Verdict.INCONCLUSIVE
         ]
+        opposite = [] if near and far else far if where == "closer" else near
         alike = [name for name in unclear if name not in clear_sets]
-        for what, names in (
-            ("The other way for", [] if near and far else opposite),
-            ("Not clear for", alike),
-        ):
+        for what, names in (("The other way for", opposite), ("Not clear for", alike)):
             if names:
                 said += f" {what} the class{'es' * (len(names) > 1)} {join_words(names)}."
         for name in clear_sets:

@@ -41,16 +41,12 @@ MOST_ROWS = 8  # classes and attribute sets in the first table
 
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
-    return common.header_of(fit, fit.table_name, size_of(fit.table, fit.spec.outcome))
-
-
-def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
-    """Say how many rows, words and attributes a table has."""
-    if not (kinds := common.kinds_of(table)):
-        return f"{len(table):,} rows of {outcome}"
-    words = kinds.pop("protected word")
-    n, each = sum(kinds.values()), ", ".join(map(number_of, kinds.values(), kinds))
-    return f"{len(table):,} pairs: {words} words x {n} attributes ({each})"
+    size = f"{len(fit.table):,} rows of {fit.spec.outcome}"
+    if kinds := common.kinds_of(fit.table):
+        words = kinds.pop("protected word")
+        n, each = sum(kinds.values()), ", ".join(map(number_of, kinds.values(), kinds))
+        size = f"{len(fit.table):,} pairs: {words} words x {n} attributes ({each})"
+    return common.header_of(fit, fit.table_name, size)
 
 
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
@@ -167,16 +163,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
 
 def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     """Return what is shown last of any fit: checks, priors, parameters, words found, and pairs."""
-    priors = []
-    if fit.spec.results.group == "connection":
-        priors.append(
-            Section(
-                "priors",
-                "Prior and posterior",
-                figure=lambda: bb.plot_priors(fit),
-                show_on="fold",
-            )
-        )
+    figure = partial(bb.plot_priors, fit)
+    priors = Section("priors", "Prior and posterior", figure=figure, show_on="fold")
     counts = ("listed", "found", "missing")
     found = [
         {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
@@ -190,7 +178,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
             text="Distances that the model generates (lines) and the distances of the table.",
             show_on="fold",
         ),
-        *priors,
+        *[priors] * (fit.spec.results.group == "connection"),
         Section(
             "parameters",
             "Parameters of the model",
@@ -214,7 +202,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     ]
 
 
-def models_section(fit: BiasFit, view: View) -> Section:
+def models_section(fit: BiasFit, prob: float) -> Section:
     """Return the first difference under each shipped model of distances.
 
     All are fitted to the same pairs.
@@ -222,7 +210,7 @@ def models_section(fit: BiasFit, view: View) -> Section:
     return Section(
         "models",
         "The first difference under other models",
-        lambda: cross_validation.answers_by_model(fit, prob=view.prob),
+        lambda: cross_validation.answers_by_model(fit, prob=prob),
         (
             "model",
             "name",
@@ -261,12 +249,10 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
         out += common.slope_sections(partial(fit.slopes, view.prob), (), figure)
     if (frequency := frequency_of(fit)) is None:
         return out
-
-    def interval(name: str) -> tuple[Column, Column]:
+    columns: list[Column | str] = ["level", "name", "contrast"]
+    for name in ("without", "with"):
         ends = replace(HPDI, name=f"{name}_low", upper=f"{name}_high")
-        return Column(f"{name}_mean", name, "signed"), ends
-
-    columns = ("level", "name", "contrast", *interval("without"), *interval("with"))
+        columns += [Column(f"{name}_mean", name, "signed"), ends]
     return [
         *out,
         Section(

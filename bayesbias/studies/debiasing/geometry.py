@@ -384,13 +384,6 @@ def left_of(least: Related, largest: float, n_pairs: int) -> str:
     return "kept" if least.low >= KEPT else "partly_kept"
 
 
-def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return, pair by pair, what a correlation is made of; nothing where there is no pair."""
-    there = ~np.isnan(x)
-    parts = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    return np.where(there, parts, 0.0)
-
-
 def _statistic(sums: np.ndarray, slope: bool) -> np.ndarray:
     """Return the slope, or the correlation: 0 if all distances after are one number.
 
@@ -417,7 +410,11 @@ def _related(
     x, y = x - np.nanmean(x), y - np.nanmean(y)
 
     def of_table(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return _sums(_without_means(x), _without_means(y)) if centred else _sums(x, y)
+        """Return, pair by pair, what a correlation is made of; nothing where there is no pair."""
+        if centred:
+            x, y = _without_means(x), _without_means(y)
+        parts = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+        return np.where(np.isnan(x), 0.0, parts)
 
     sums = of_table(x, y)
     whole = sums.sum(axis=(1, 2))

@@ -45,8 +45,9 @@ def first_fit(result: Replicates) -> BiasFit:
     return next(iter(result.fits().values()))
 
 
-def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def main_rows(result: Replicates, view: View) -> pd.DataFrame:
     """Return all contrasts overall, and the first by class and between groups."""
+    frame = result.contrasts(view.prob, view.rope)
     first = frame["contrast"] == frame["contrast"].iloc[0]
     by = [name for name in ("estimand", "change", "level", "contrast") if name in frame]
     few = frame.groupby(by)["name"].transform("size") <= MOST_ROWS
@@ -62,7 +63,7 @@ def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 def main_table(result: Replicates, view: View) -> pd.DataFrame:
     """Return the first table: ``label``, then the columns of `Replicates.pooled`."""
-    rows = main_rows(result.contrasts(view.prob, view.rope))
+    rows = main_rows(result, view)
     names = interpretation.own_names(first_fit(result))
     parts = []
     for key, part in rows.groupby([name for name in HEADS if name in rows], sort=False):
@@ -134,12 +135,10 @@ def interpret(result: Replicates, view: View) -> Interpretation:
     notes = common.missing_notes(result.provenance["coverage"])
     if unsure := common.not_converged(subject, result, notes):
         return unsure
-    rows = main_rows(result.contrasts(view.prob, view.rope))
-    names, by = (
-        interpretation.own_names(first_fit(result)),
-        [name for name in HEADS if name in rows],
-    )
-    heads, others = rows.groupby(by, sort=False).head(1), rows[rows["level"] != "overall"]
+    rows = main_rows(result, view)
+    names = interpretation.own_names(first_fit(result))
+    heads = rows.groupby([name for name in HEADS if name in rows], sort=False).head(1)
+    others = rows[rows["level"] != "overall"]
     said, details = (
         [_sentence(names, row) for row in frame.itertuples()] for frame in (heads, others)
     )

@@ -446,7 +446,7 @@ def _professions(rows: pd.DataFrame, prob: float) -> pd.DataFrame:
     out["low"] = (out["sentiment"] - half).clip(lower=0.0)
     out["high"] = (out["sentiment"] + half).clip(upper=1.0)
     ranked = out.sort_values(["sentiment", "profession"], ascending=[False, True])
-    out = by_classifier(ranked, list(dict.fromkeys(out["classifier"])))
+    out = by_classifier(ranked, checks.once(out["classifier"]))
     by = out.groupby("classifier", observed=True, sort=False)
     tier = (by["sentiment"].diff().fillna(-1) < -_TIED).cumsum()  # rounding alone makes no tier
     out["rank"] = (by.cumcount() + 1).groupby(tier).transform("first")
