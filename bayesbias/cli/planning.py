@@ -23,7 +23,10 @@ SIZES = (
     Column("enough", "enough?"),
 )
 COVERED = (
-    *(Column(name, name) for name in ("kind", "level", "name", "contrast")),
+    "kind",
+    "level",
+    "name",
+    "contrast",
     Column("truth", "truth", "signed", digits=3),
     Column("tables", "tables", "count"),
     Column("coverage", "coverage", "probability"),

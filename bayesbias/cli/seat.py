@@ -54,6 +54,5 @@ def sentences(test: str | None, parts: bool, out: Path | None, **given: Any) -> 
     text = published_json(made, parts)
     if out is not None:
         write_test(made, out, parts=parts)
-    written = None if out is None else str(out)
     said = text if out is None else f"Written  {out}"
-    shared.tell({"test": json.loads(text), "written": written}, said)
+    shared.tell({"test": json.loads(text), "written": out and str(out)}, said)

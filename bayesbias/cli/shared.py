@@ -303,7 +303,7 @@ def show(
     view = bb.View(**chosen(given, *VIEW))
     limits = given.get("require")
     checks = [] if limits is None else bb.studies.check_requirements(result, limits, view.prob)
-    written = {"written": None if out is None else str(out)}
+    written = {"written": out and str(out)}
     if out is not None:
         replaced = ", in place of the run that was there" if (out / "run.json").is_file() else ""
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
@@ -358,7 +358,7 @@ def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
     tell({"items": items, **more}, formatter.getvalue().rstrip(), *lines)
 
 
-def lines_of(frame: Any, columns: Sequence[Column], prob: float | None = None) -> list[str]:
+def lines_of(frame: Any, columns: Sequence[Column | str], prob: float | None = None) -> list[str]:
     """Return the lines of a table."""
     from bayesbias.output.text import table_lines
 

@@ -76,12 +76,16 @@ class Column:
 
 
 def printed(
-    frame: pd.DataFrame, columns: Sequence[Column], prob: float
+    frame: pd.DataFrame, columns: Sequence[Column | str], prob: float
 ) -> list[tuple[Column, str, list[str]]]:
-    """Return the columns that a frame has, each with its heading and its cells."""
+    """Return the columns that a frame has, each with its heading and its cells.
+
+    A name alone is a column of text with its name as heading.
+    """
+    named = [Column(of, of.replace("_", " ")) if isinstance(of, str) else of for of in columns]
     return [
         (column, column.heading.format(prob=as_percent(prob)), column.cells(frame))
-        for column in columns
+        for column in named
         if column.name in frame
     ]
 
@@ -128,19 +132,12 @@ class Section:
     name: str
     title: str
     make: Callable[[], pd.DataFrame | None] | None = None
-    columns: Sequence[Any] = ()
+    columns: Sequence[Column | str] = ()
     figure: Callable[[], Any] | None = None
     text: str = ""
     note: str | Callable[[pd.DataFrame], str] = ""
     more: str = ""
     show_on: str = "detail fold files"
-
-    def __post_init__(self) -> None:
-        columns = [
-            Column(column, column.replace("_", " ")) if isinstance(column, str) else column
-            for column in self.columns
-        ]
-        object.__setattr__(self, "columns", columns)
 
     def shown_on(self, *places: str) -> bool:
         """Say whether the section is shown on one of some places."""

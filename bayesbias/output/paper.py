@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words, number_of, some
 from bayesbias.core.formatting import as_percent
-from bayesbias.core.sections import Column, Interpretation, printed
+from bayesbias.core.sections import Interpretation, printed
 from bayesbias.inference import estimands
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
@@ -376,11 +376,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
             raise InputError(problem, where="result", hint="give a table such as fit.contrasts()")
         labels = map(str, result.columns[: list(result).index("mean")])
         numbers = CONTRAST_COLUMNS if "p_below_zero" in result else MEAN_COLUMNS
-        shown = printed(
-            result,
-            [*(Column(name, name.replace("_", " ")) for name in labels), *numbers],
-            result["prob"].iloc[0],
-        )
+        shown = printed(result, [*labels, *numbers], result["prob"].iloc[0])
     else:
         run = store.as_run(result)
         view, result = view or run.view, run.result

@@ -165,8 +165,8 @@ def save_run(
             "kind": result.study,
             "versions": {"bayesbias": __version__, "python": platform.python_version()},
             "view": dataclasses.asdict(view),
-            "command": None if command is None else list(command),
-            "inputs": None if inputs is None else dict(inputs),
+            "command": command and list(command),
+            "inputs": inputs and dict(inputs),
             "files": files,
         }
         (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")

@@ -91,7 +91,7 @@ def to_html(result: Any) -> str:
     return "".join([*parts, study.interpret(result, view)._repr_html_()])
 
 
-def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> list[str]:
+def table_lines(frame: pd.DataFrame, columns: Sequence[Column | str], view: View) -> list[str]:
     """Return the lines of a table: texts to the left, numbers to the right.
 
     To fit the terminal, numbers stand closer together, then long texts take several lines.
@@ -212,10 +212,9 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
         if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
-    shown = [name for c in first.columns if c.name != "label" for name in (c.name, c.upper)]
-    names = [
-        n for n in dict.fromkeys([*main, *shown, "verdict"]) if n in frame and n not in LEFT_OUT
-    ]
+    shown = [of for of, *_ in printed(frame, first.columns, view.prob) if of.name != "label"]
+    names = [*main, *(name for of in shown for name in (of.name, of.upper)), "verdict"]
+    names = [n for n in dict.fromkeys(names) if n in frame and n not in LEFT_OUT]
     rows = [
         {
             name: float(f"{value:.4g}") if isinstance(value, float) else value

@@ -36,6 +36,14 @@ QUESTION = (
 )
 interpret, about = interpret_fit, common.about_fit
 
+FIRST = (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2))
+MEANS = (*MEAN_COLUMNS, Column("n_pairs", "pairs", "count"))
+NEW_WORD: tuple[Column | str, ...] = (
+    *common.KEYS[:3],
+    MEAN,
+    HPDI,
+    Column("opposite", "opposite", "percent"),
+)
 MOST_ROWS = 8  # classes and attribute sets in the first table
 
 
@@ -103,7 +111,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is "
                 "closer)",
                 lambda: main_table(fit, view),
-                (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2)),
+                FIRST,
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
                 show_on="terminal page",
             ),
@@ -125,7 +133,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "summary",
             "Mean distance of each kind of pair, new words",
             lambda: fit.summary(prob),
-            ("connection", *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
+            ("connection", *MEANS),
             figure=lambda: bb.plot_connections(fit, prob=prob),
         )
     )
@@ -137,14 +145,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "new_words",
                 "One new word: predictive interval over new attributes, and how many have the opposite sign",
                 lambda: fit.new_words(prob),
-                (
-                    "level",
-                    "name",
-                    "contrast",
-                    MEAN,
-                    HPDI,
-                    Column("opposite", "opposite", "percent"),
-                ),
+                NEW_WORD,
             )
         )
     out += covariate_sections(fit, view)

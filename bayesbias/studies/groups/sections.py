@@ -10,7 +10,7 @@ import pandas as pd
 from bayesbias.core import join_words, number_of
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference import estimands, variances
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, MEAN_COLUMNS
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
@@ -20,6 +20,7 @@ from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 QUESTION = "Which group of words lies closer to which set of attributes, and how certain is that?"
 about = common.about_fit
 
+SET = Column("attribute_class", "set")
 MOST_ROWS = 20  # of the first table
 MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
 
@@ -115,7 +116,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "result",
             f"Difference in cosine {fit.spec.outcome}, new words (negative: closer to the first)",
             lambda: main_table(fit, view),
-            (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2)),
+            association.FIRST,
             figure=partial(draw, level=level),
             show_on="terminal page",
         ),
@@ -132,12 +133,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "means",
             "Mean distance of each group to each set, new words",
             lambda: fit.means("class", prob),
-            (
-                Column("name", "group"),
-                Column("attribute_class", "set"),
-                *MEAN_COLUMNS,
-                Column("n_pairs", "pairs", "count"),
-            ),
+            (Column("name", "group"), SET, *association.MEANS),
             show_on="detail page files",
         ),
     ]
@@ -151,7 +147,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "One new word, or one of each group: predictive interval over new attributes, and how many have "
             "the opposite sign",
             lambda: fit.new_words(prob),
-            (*common.KEYS[:3], MEAN, HPDI, Column("opposite", "opposite", "percent")),
+            association.NEW_WORD,
         ),
         Section(
             "words",
@@ -160,7 +156,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             (
                 Column("protected_word", "word"),
                 Column("protected_class", "group"),
-                Column("attribute_class", "set"),
+                SET,
                 *MEAN_COLUMNS,
             ),
         ),
