@@ -14,7 +14,7 @@ import click
 import bayesbias as bb
 from bayesbias.core import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.sections import Column, Interpretation
+from bayesbias.core.sections import Interpretation
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
@@ -358,11 +358,11 @@ def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
     tell({"items": items, **more}, formatter.getvalue().rstrip(), *lines)
 
 
-def lines_of(frame: Any, columns: Sequence[Column | str], prob: float | None = None) -> list[str]:
-    """Return the lines of a table."""
+def lines_of(*table: Any) -> list[str]:
+    """Return the lines of a table; see `table_lines`."""
     from bayesbias.output.text import table_lines
 
-    return table_lines(frame, columns, bb.View() if prob is None else bb.View(prob))
+    return table_lines(*table)
 
 
 def tell_table(

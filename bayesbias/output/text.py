@@ -14,7 +14,7 @@ import pandas as pd
 
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
-from bayesbias.inference.view import View
+from bayesbias.inference.view import PROB, View
 from bayesbias.output.registry import interpretation, study_of
 
 WIDTH = 80
@@ -66,7 +66,7 @@ def to_text(
         title, rows = section.title, frame.head(MOST_ROWS)
         if len(frame) > MOST_ROWS:
             title += f" (the first {MOST_ROWS} of {len(frame):,} rows; --out and the page have all)"
-        lines = [*wrapped(title), "", *table_lines(rows, section.columns, view)]
+        lines = [*wrapped(title), "", *table_lines(rows, section.columns, view.prob)]
         lines += wrapped(section.note_for(rows)) + wrapped("" if detail else section.more)
         blocks.append("\n".join(lines))
     blocks.append(interpretation_text(interpretation(result, view), detail))
@@ -91,12 +91,14 @@ def to_html(result: Any) -> str:
     return "".join([*parts, study.interpret(result, view)._repr_html_()])
 
 
-def table_lines(frame: pd.DataFrame, columns: Sequence[Column | str], view: View) -> list[str]:
+def table_lines(
+    frame: pd.DataFrame, columns: Sequence[Column | str], prob: float = PROB
+) -> list[str]:
     """Return the lines of a table: texts to the left, numbers to the right.
 
     To fit the terminal, numbers stand closer together, then long texts take several lines.
     """
-    shown = printed(frame, columns, view.prob)
+    shown = printed(frame, columns, prob)
     natural = [max(map(len, (head, *cells))) for _, head, cells in shown]
     numbers = [column.is_number for column, _, _ in shown]
     widest = max(natural, default=0)

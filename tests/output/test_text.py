@@ -3,7 +3,6 @@
 import pandas as pd
 
 from bayesbias.core.sections import Column
-from bayesbias.inference.view import View
 from bayesbias.output.text import WIDTH, table_lines
 
 COLUMNS = (
@@ -18,7 +17,7 @@ LONG = "hard debiasing with all equalized sets, then centered and normalized"
 def test_a_table_with_long_names_fits_the_terminal() -> None:
     frame = pd.DataFrame({"name": [LONG, "soft"], "kind": [LONG, "no"]})
     frame = frame.assign(mean=[-0.1, 0.2], low=[-0.2, 0.1], high=[0.0, 0.3])
-    lines = table_lines(frame, COLUMNS, View())
+    lines = table_lines(frame, COLUMNS)
     assert max(map(len, lines)) <= WIDTH
     first = [line[: lines[0].index("change")].strip() for line in lines[1:-1]]
     assert " ".join(filter(None, first)) == LONG
@@ -28,7 +27,7 @@ def test_a_table_with_long_names_fits_the_terminal() -> None:
 def test_a_table_of_numbers_that_does_not_fit_is_not_cut() -> None:
     wide = pd.DataFrame({f"x{k}": [1.0] for k in range(30)}).assign(name=LONG)
     columns = [Column("name", "method"), *(Column(f"x{k}", f"x{k}", "number") for k in range(30))]
-    _, row = table_lines(wide, columns, View())
+    _, row = table_lines(wide, columns)
     assert row.startswith(LONG)
     assert row.count("1.000") == 30
 
@@ -37,7 +36,7 @@ def test_a_name_is_broken_after_an_underscore() -> None:
     name = "hard_debiased_all_words_equalized_2026"
     frame = pd.DataFrame({"name": [name], "kind": [LONG]})
     frame = frame.assign(mean=[-0.1], low=[-0.2], high=[0.0])
-    lines = table_lines(frame, COLUMNS, View())
+    lines = table_lines(frame, COLUMNS)
     assert max(map(len, lines)) <= WIDTH
     parts = [line[: lines[0].index("change")].strip() for line in lines[1:]]
     assert "".join(parts) == name
