@@ -421,12 +421,12 @@ def _judge_method(
         fits = []
         related = geometry.least if name == "controls" else geometry.slope
         account, lost = item.account, len(item.account["words_only_in_original"])
-        low, high = {
-            "coverage": 2 * [_share_found(comparison.original.provenance.get("coverage"), lost)],
-            "pairs": 2 * [len(item.pairs) / (account["pairs"] + account["only_in_original"])],
-            "moved": 2 * [geometry.rms],
-        }.get(name, [related.low, related.high])
-        found = _one(low, high)
+        known = {
+            "coverage": _share_found(comparison.original.provenance.get("coverage"), lost),
+            "pairs": len(item.pairs) / (account["pairs"] + account["only_in_original"]),
+            "moved": geometry.rms,
+        }
+        found = _one(known[name]) if name in known else _one(related.low, related.high)
     noise = geometry.destroyed and (contrast or (gap and wanted.sign.startswith("<")))
     return _judge(
         wanted,
