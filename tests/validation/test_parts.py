@@ -29,9 +29,10 @@ def test_a_table_from_the_prior_has_ranks(model):
 @pytest.mark.parametrize("kind", responses.KINDS)
 def test_tables_of_answers_have_the_true_difference_and_both_intervals(kind):
     rows = responses.one(kind, 1)
-    assert [row["scale"] for row in rows] == (
-        ["log_odds", "probability"] if kind == "responses_choice" else ["outcome"]
-    )
+    scales = ["log_odds", "probability"] if kind == "responses_choice" else ["outcome"]
+    if kind == responses.TWO:
+        scales = [f"{of}, {scale}" for scale in ("log_odds", "probability") for of in ("m0", "m0 - m1")]
+    assert [row["scale"] for row in rows] == scales
     found = responses.coverage(rows)
     assert (found["width"] > found["t_width"].fillna(0)).all()
     assert found["model"].isin([0, 1]).all()

@@ -140,7 +140,7 @@ def _warnings(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> list[str]:
         where = side(row.hpdi_low, row.hpdi_high)
         if where is Verdict.INCONCLUSIVE:
             out.append(
-                f"class {name}: its attributes may be just as close to words of other classes. "
+                f"class {name}: its attributes may be no closer to it than to other classes. "
                 f'Report the row "{label}" too.'
             )
         elif (where is Verdict.BELOW) != (name in near):

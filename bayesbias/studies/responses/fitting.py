@@ -294,6 +294,8 @@ class ResponsesResult(sections.Result):
         """Return the contrasts of a level, one table a scale."""
         fit = self._fitted()
         asked = fit.quantities(level, estimand, "arm")
+        if level != "overall":  # few answers: the mean of the model, as its interval
+            asked = replace(asked, observed=None)
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
             return [frame.assign(scale="outcome")]
