@@ -215,6 +215,8 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
         if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
     shown = [of for of, *_ in printed(frame, first.columns, view.prob) if of.name != "label"]
+    if "model" in frame and frame["model"].nunique() > 1:
+        main = ["model", *main]
     names = [*main, *(name for of in shown for name in (of.name, of.upper)), "verdict"]
     names = [n for n in dict.fromkeys(names) if n in frame and n not in LEFT_OUT]
     rows = [
@@ -227,10 +229,12 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     ]
     one = len(rows) == 1 or result.study not in ("responses", "sentences")  # else all are equals
     converged = (study.about(result).get("diagnostics") or {}).get("ok")
+    if converged is False:
+        rows = [{**row, "verdict": None} if "verdict" in row else row for row in rows]
     return {
         "kind": result.study,
         "result": said.headline,
-        "verdict": rows[0].get("verdict") if rows and one and converged is not False else None,
+        "verdict": rows[0].get("verdict") if rows and one else None,
         "contrasts": rows,
         "converged": converged,
         "warnings": list(said.warnings),

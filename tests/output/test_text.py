@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+import bayesbias as bb
 from bayesbias.core.sections import Column
 from bayesbias.output.text import WIDTH, table_lines
 
@@ -41,3 +42,13 @@ def test_a_name_is_broken_after_an_underscore() -> None:
     parts = [line[: lines[0].index("change")].strip() for line in lines[1:]]
     assert "".join(parts) == name
     assert all(part.endswith("_") for part in list(filter(None, parts))[:-1])
+
+
+def test_brief_json_has_no_verdict_without_convergence() -> None:
+    table = bb.distance_table("minilm-static", "gender", controls="2021")
+    few = bb.fit(table, draws=4, tune=4, chains=2, seed=1, pointwise=False, progress=False)
+    answer = bb.output.to_json(few, brief=True)
+    assert answer["converged"] is False
+    assert answer["verdict"] is None
+    assert len(answer["contrasts"]) > 1
+    assert {row["verdict"] for row in answer["contrasts"]} == {None}

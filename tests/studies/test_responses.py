@@ -777,6 +777,17 @@ def test_models_are_compared_on_the_same_items():
         found.contrasts(level="job")
 
 
+def test_brief_json_names_the_model_of_each_contrast():
+    found = quick(crossed(models=("m", "n"), words=6, spread=0.5, seed=5))
+    rows = bb.output.to_json(found, brief=True)["contrasts"]
+    assert [row["model"] for row in rows] == ["m", "n", "m - n"]
+    assert {row["contrast"] for row in rows} == {"a - b"}
+    wanted = found.contrasts(estimand="population", level="overall")["mean"]
+    assert [row["mean"] for row in rows] == pytest.approx(list(wanted), rel=1e-3)
+    one = bb.output.to_json(quick(crossed()), brief=True)["contrasts"]
+    assert "model" not in one[0]
+
+
 def test_of_many_groups_the_result_says_whether_models_differ():
     found = quick(crossed(("a", "b", "c"), models=("m", "n"), words=6, spread=0.2, seed=5))
     rows = found.contrasts(estimand="population", level="overall")
