@@ -538,6 +538,64 @@ def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
     assert found.loc["paired t over pairs"]["t"].iloc[0] == pytest.approx(t.statistic)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_pairs_are_matched_by_their_sentences(tmp_path, ending):
+    rng, n = np.random.default_rng(4), 12
+    first = pd.DataFrame({"sent_more": [f"more {k}" for k in range(n)]})
+    first = first.assign(sent_less=[f"less {k}" for k in range(n)], bias_type=["age", "race"] * 6)
+    second = first.sample(frac=1, random_state=1)[: n - 2]  # in another order, without two pairs
+    paths, diffs = [], []
+    for model, frame in (("one", first), ("two", second)):
+        paths.append(tmp_path / model / f"samples_x.{ending}")
+        paths[-1].parent.mkdir()
+        more, less = rng.normal(-40, 5, (2, len(frame)))
+        diffs.append(pd.Series(more - less, frame["sent_more"]))
+        docs = frame.to_dict("records")
+        if ending == "csv":
+            frame.assign(logp_more=more, logp_less=less).to_csv(paths[-1], index=False)
+            continue
+        answers = [[[a, False], [b, False]] for a, b in zip(more, less, strict=True)]
+        lines = [
+            {"doc_id": int(k), "doc": doc, "filtered_resps": both}
+            for k, doc, both in zip(frame.index, docs, answers, strict=True)
+        ]
+        paths[-1].write_text("\n".join(map(json.dumps, lines)))
+    table = bb.studies.load_responses(paths)
+    assert table.models == ["one", "two"]
+    rows = fitted(table).contrasts(estimand="listed_words", level="overall").set_index("model")
+    assert rows.loc["one", "mean"] == pytest.approx(diffs[0].mean())
+    assert rows.loc["one - two", "mean"] == pytest.approx((diffs[0] - diffs[1]).mean())
+
+
+def test_pairs_without_sentences_are_matched_by_their_id(tmp_path):
+    frame = pd.DataFrame({"id": range(8), "logp_more": np.arange(8.0), "logp_less": 0.0})
+    for name, own in (("a", frame), ("b", frame[::-1])):
+        own.to_csv(tmp_path / f"{name}.csv", index=False)
+    table = bb.studies.load_responses([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert table.models == ["a", "b"]
+    found = differences(table)[0].set_index("model")["outcome"]
+    assert found["a - b"].tolist() == [0.0] * 8
+
+
+def test_samples_of_lm_eval_in_one_folder_are_models_by_their_files(tmp_path, monkeypatch):
+    paths = [tmp_path / "m" / f"samples_winogender_{name}.jsonl" for name in "ab"]
+    other = tmp_path / "n" / "samples_x.jsonl"
+    for seed, path in enumerate([*paths, other]):
+        path.parent.mkdir(exist_ok=True)
+        lines = lm_eval_lines(("female", "male"), seed)
+        path.write_text("\n".join(map(json.dumps, lines)))
+    columns = {"group": "gender", "template": "sentence"}
+    table = bb.studies.load_responses(paths, columns=columns)
+    assert table.models == [path.stem for path in paths]
+    assert table.coverage["repeats"] == 0
+    assert any("models" in note for note in table.notes)
+    assert bb.studies.load_responses([paths[0], other], columns=columns).models == ["m", "n"]
+    monkeypatch.chdir(paths[0].parent)
+    near = [paths[0].name, f"../n/{other.name}"]
+    assert bb.studies.load_responses(near, columns=columns).models == ["m", "n"]
+    assert bb.studies.load_responses(paths[0].name, columns=columns).models == ["m"]
+
+
 def test_logs_of_inspect(tmp_path):
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as log:

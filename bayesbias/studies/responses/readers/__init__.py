@@ -74,6 +74,7 @@ def load_responses(
     for file in given:
         path = path_of(file, "files")
         check_file(path)
+        whole = Path(os.path.abspath(path))  # whose folder has a name
         is_log = path.suffix == ".eval"
         with guarded(path, "a log of Inspect"):
             frame = rows = inspect_log.samples(path) if is_log else read_rows(path)
@@ -83,10 +84,10 @@ def load_responses(
         name = layout or ("inspect_log" if is_log else [*known, "table"][0])
         with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
             if name in READERS:
-                frame = readers[name].read(rows, path)
+                frame = readers[name].read(rows, whole)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
-        paths.append(path.absolute())
+        paths.append(whole)
     asked = dict(columns or {})
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, keys=paths)
@@ -112,7 +113,7 @@ def load_responses(
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
-    if models := _models_of_files(frame, named):
+    if models := _models_of_files(frame, named, name == "lm_eval"):
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
@@ -134,14 +135,28 @@ def load_responses(
     )
 
 
-def _models_of_files(frame: pd.DataFrame, named: Mapping[str, str]) -> dict[Path, str]:
-    """Return a model for each file, where no model is named and files have most questions in common."""
+def _models_of_files(
+    frame: pd.DataFrame, named: Mapping[str, str], harness: bool
+) -> dict[Path, str]:
+    """Return a model for each file, where no model is named and files have most questions in common.
+
+    Samples of lm-evaluation-harness are of the model that their folder names, unless files of one
+    folder have most questions in common.
+    """
     own = [theirs for ours, theirs in named.items() if ours not in ("outcome", "model")]
-    if not own or ("model" in named and frame[named["model"]].ne("").any()):
-        return {}
-    asked = frame[own].reset_index(0, names="file").drop_duplicates()
-    paths = asked["file"].unique()
+    paths = frame.index.unique(0)
     names = {path: path.stem for path in paths}
     if len(set(names.values())) < len(paths):
         names = {path: path.parent.name for path in paths}
-    return names if asked.duplicated(own, keep=False).mean() > 0.5 else {}
+    if "model" in named and frame[named["model"]].ne("").any():
+        folders = [path.parent.name for path, _ in frame.index]
+        if not harness or not frame[named["model"]].eq(folders).all():
+            return {}
+        own.append(named["model"])
+    if not own:
+        return {}
+    asked = frame[own].reset_index(0, names="file").drop_duplicates()
+    again = asked.duplicated(own, keep=False)
+    folders = asked["file"].map(lambda path: path.parent)
+    most = again.groupby(folders).mean().max() if harness else again.mean()
+    return names if most > 0.5 else {}
