@@ -59,8 +59,10 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     forests.need_fit(fit)
     column = fit.spec.results.group
     checks.count(replicates, "replicates", 1, 200)
-    values = fit.table[column].astype(str).to_numpy()
-    present, noun = checks.once(values), "rows" if column in ("arm", "series") else "pairs"
+    values, noun, color = fit.table[column].astype(str), "pairs", COLOR["different"]
+    if column in ("arm", "series"):  # of responses: with the model, where there are several
+        values, noun = values.str.replace(" | ", ", ").str.removesuffix(", "), "rows"
+    values, present = values.to_numpy(), checks.once(values)
     names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
     tables = replicated(fit, replicates)
@@ -78,24 +80,21 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
         for number, curve in enumerate(curves):
             drawn.append(pd.DataFrame({column: name, "table": number, "x": grid, "density": curve}))
         heights = row + _FOOT - 0.84 * curves / curves.max()
-        color = COLOR[name] if column == "connection" else COLOR["different"]
-        ax.plot(
-            grid,
-            heights[1:].T,
-            color=REPLICATED,
-            linewidth=0.5,
-            alpha=0.45,
-            zorder=2,
-        )
-        ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
+        look: dict[str, Any] = {"linewidth": 0.5, "alpha": 0.45, "zorder": 2}
+        ax.plot(grid, heights[1:].T, color=REPLICATED, **look)
+        look = {"color": COLOR.get(name, color) if column == "connection" else color}
+        ax.plot(grid, heights[0], **look, linewidth=2, zorder=3, label="_observed")
         style.write_aside(ax, row, f"{mine.sum():,} {noun}")
     label = forests.outcome_label(fit.spec)
     if fit.spec.outcome == "difference":
         label = "female − male, in probability of the positive class"
     ax.set_xlabel(label)
     made = f"{number_of(len(tables), 'table')} made by the fitted model"
+    seen = color, f"observed {noun} (density)"
+    if column == "connection":  # a color each
+        seen = INK, f"observed {noun} (colored; density)"
     handles = [
-        style.line_handle(INK, f"observed {noun} (colored; density)", linewidth=2),
+        style.line_handle(*seen, linewidth=2),
         style.line_handle(REPLICATED, made, linewidth=0.8),
     ]
     data = pd.concat(drawn)

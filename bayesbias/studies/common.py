@@ -187,12 +187,22 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if not fit.diagnostics()["ok"]:
             continue
         shares = fit.cached("misfit", functools.partial(misfit, fit)).items()
-        rows = "{} pairs" if fit.spec.results.group == "connection" else "rows of {}"
-        each = [
-            f"{share:.0%} of the {rows.format(' by '.join(filter(None, of.split(' | '))))}"
-            for of, share in shares
-            if share > MISFIT
-        ]
+        nouns = {
+            "connection": "{} pairs",
+            "arm": "answers about {}",
+            "series": "differences {}",
+        }
+        rows = nouns.get(fit.spec.results.group, "rows of {}")
+        each = []
+        for of, share in shares:
+            # Groups of responses have their model beside them, of a difference both models.
+            label, _, model = of.partition(" | ")
+            if " - " in model:
+                label += f" between {model.replace(' - ', ' and ')}"
+            elif model:
+                label += f" of {model}"
+            if share > MISFIT:
+                each.append(f"{share:.0%} of the {rows.format(label)}")
         if each:
             found.append(", ".join(each) + (f" ({name})" if name else ""))
             spec = fit.spec

@@ -12,6 +12,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.output.store import check_folder
+from bayesbias.studies.common import misfit_warnings
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.sections import _in_words
 from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
@@ -803,7 +804,9 @@ def test_of_many_groups_the_largest_decided_differences_are_named():
         f"{a} − {b}" for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")
     ]
     assert bb.output.to_json(found, brief=True)["verdict"] is None  # none of six is the main one
-    assert len(bb.plot_ppc(found).get_yticklabels()) == 4
+    ax = bb.plot_ppc(found)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "d"]
+    assert "a data frame" in ax.data.attrs["note"]
     assert len(bb.plots.plot_response_templates(found).get_yticklabels()) == 6 * (1 + 3 + 1 + 3)
     one = bb.plots.plot_response_templates(found, level="item", contrast="b - d")
     assert len(one.get_yticklabels()) == 1 + 3
@@ -1044,6 +1047,19 @@ def test_limits_are_on_each_model_and_on_their_difference_by_name():
     assert (first.met, first.protected_class) == (True, "m")
     assert (between.met, between.protected_class) == (False, "m - n")
     assert item.met
+
+
+def test_checks_name_groups_models_and_the_file(tmp_path):
+    frame = crossed(models=("m", "n"), seed=4)
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    found = quick(tmp_path / "ratings.csv")
+    ax = bb.plot_ppc(found)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == [f"{group}, {model}" for group in "ab" for model in "mn"]
+    assert "ratings.csv" in ax.data.attrs["note"]
+    paired = quick(frame.assign(word="", outcome=np.exp(4 * frame["outcome"])))
+    said = " ".join(misfit_warnings(paired.fits()))
+    assert "of the differences a - b between m and n" in said
 
 
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):

@@ -493,6 +493,7 @@ def fit_responses(
                 sampling.setdefault("sampler", "pairwise")
     try:
         result = replace(result, fit=fit(frame, spec, **sampling))
+        result._fitted().provenance["table"]["name"] = table.name
     except FitError as error:
         return replace(result, notes=(*notes, f"The sampler failed: {error}"))
     new, these = result.estimands["population"], result.estimands.get("listed_words", "")

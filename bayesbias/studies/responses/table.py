@@ -69,6 +69,8 @@ class Responses:
         What a reader should know.
     unused : tuple of str
         The columns of the data that are none of these.
+    name : str
+        The names of the files.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Responses:
     noun: str = "word"
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    name: str = "a data frame"
 
     @property
     def is_choice(self) -> bool:

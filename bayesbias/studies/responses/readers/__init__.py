@@ -132,6 +132,7 @@ def load_responses(
         noun=frames[0].attrs.get("noun", "word"),
         notes=tuple(notes),
         unused=tuple(unused),
+        name=some([path.name for path in paths]),
     )
 
 
