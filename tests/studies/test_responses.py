@@ -1128,13 +1128,13 @@ def test_outputs(tmp_path):
 def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_path):
     """As of CrowS-Pairs: one contrast of long names, several types of bias and models."""
     rng, path = np.random.default_rng(1), tmp_path / "crows.csv"
-    frame = pd.DataFrame({"bias_type": [f"type {k % 7}" for k in range(42)]})
+    frame = pd.DataFrame({"bias_type": [f"type {k % 7}" for k in range(42)] * 2})
     frame = frame.assign(
-        sent_more="a",
-        sent_less="b",
-        **{f"logp_{s}": rng.normal(-40, 1, 42) for s in ("more", "less")},
+        model=["one"] * 42 + ["two"] * 42,
+        **{f"sent_{s}": [f"{s} {k}" for k in range(42)] * 2 for s in ("more", "less")},
+        **{f"logp_{s}": rng.normal(-40, 1, 84) for s in ("more", "less")},
     )
-    pd.concat([frame.assign(model=m) for m in ("one", "two")]).to_csv(path, index=False)
+    frame.to_csv(path, index=False)
     found = quick(path)
     text = bb.output.to_text(found)
     assert "more stereotyped - less stereotyped: difference" in text
