@@ -210,10 +210,12 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
             robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")
     if not found:
         return []
-    what = "Fit --model robust too" if robust else "Look at the figure (plot_ppc)"
+    advice = "Look at the figure (plot_ppc), and report it." if len(fits) == 1 else "Report it."
+    if robust:
+        advice = "Fit --model robust too, and report it. It has no rows by class."
     return [
         f"Posterior predictive check failed: {'; '.join(found)} do not look like data of the model. "
-        f"{what}, and report it."
+        f"{advice}"
     ]
 
 
@@ -284,6 +286,23 @@ def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
     """Return the classes, sets and controls with more than half of their words missing."""
     groups = coverage_groups(coverage)
     return [what for *_, of, what in groups if 2 * len(of["missing"]) > of["listed"]]
+
+
+def thin_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Return a warning where a list is mostly missing."""
+    thin = listing(mostly_missing(coverage))
+    advice = "Add words that the vectors have, or choose other controls (--controls)."
+    return [f"More than half of these words are missing: {thin}. {advice}"] if thin else []
+
+
+def about_listed(shown: pd.DataFrame) -> str:
+    """Say what the mean of listed words is, if a table has one."""
+    if "listed_words" not in set(shown["estimand"]):
+        return ""
+    return (
+        "The mean of listed_words is the observed value. The model shrinks it, so its interval may "
+        "leave that value out."
+    )
 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:

@@ -120,12 +120,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
                 (*common.KEYS, *CONTRAST_COLUMNS),
-                note=lambda shown: (
-                    "The mean of listed_words is the observed value. The model shrinks it, so its "
-                    "interval may leave that value out."
-                    if "listed_words" in set(shown["estimand"])
-                    else ""
-                ),
+                note=common.about_listed,
             ),
         ]
     out.append(

@@ -95,6 +95,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "All changes, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
             (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
+            note=common.about_listed,
         ),
         Section(
             "standardized",

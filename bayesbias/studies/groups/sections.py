@@ -126,7 +126,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             partial(fit.contrasts, prob, view.rope),
             (*common.KEYS, *CONTRAST_COLUMNS),
             figure=partial(draw, level="class") if sets > 1 else None,
-            note="others: a group and the mean of all other groups, each with the same weight.",
+            note=lambda shown: (
+                "others: a group and the mean of all other groups, each with the same weight. "
+                f"{common.about_listed(shown)}".strip()
+            ),
             show_on="detail fold files",
         ),
         Section(
