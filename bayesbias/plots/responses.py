@@ -113,7 +113,7 @@ def plot_response_templates(
     level : {"template", "item"}, optional
         By default both, where there are several.
     contrast : str, optional
-        Such as ``"black - white"``; by default each two groups.
+        Such as ``"black - white"`` or its reverse; by default each two groups.
     ax : matplotlib Axes, optional
         By default of a new figure.
 
@@ -133,6 +133,11 @@ def plot_response_templates(
     known = frame["contrast"].unique()
     names = [name for name in known if not name.endswith(" - others")]
     if contrast is not None:
+        turned = " - ".join(reversed(contrast.split(" - ")))
+        if turned in known and contrast not in known:
+            own, known = frame[frame["contrast"] == turned], [contrast]
+            ends = {"hpdi_low": -own["hpdi_high"], "hpdi_high": -own["hpdi_low"]}
+            frame = own[["level", "name"]].assign(contrast=contrast, mean=-own["mean"], **ends)
         names = [checks.choice(contrast, known, "contrast")]
     frame = frame[frame["contrast"].isin(names)]
     pairs = frame["contrast"].map(with_minus)

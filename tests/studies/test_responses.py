@@ -812,6 +812,12 @@ def test_of_many_groups_the_largest_decided_differences_are_named():
     assert len(one.get_yticklabels()) == 1 + 3
     with pytest.raises(InputError, match="contrast"):
         bb.plots.plot_response_templates(found, contrast="b - e")
+    turned = bb.plots.plot_response_templates(found, level="item", contrast="d - b").data
+    same = one.data.sort_values("name", ignore_index=True)
+    turned = turned.sort_values("name", ignore_index=True)
+    assert set(turned["contrast"]) == {"d - b"}
+    for end, other in (("mean", "mean"), ("hpdi_low", "hpdi_high")):
+        assert turned[end].tolist() == pytest.approx((-same[other]).tolist())
     rows = found.contrasts(estimand="population", level="overall").set_index("contrast")
     pairs = rows[~rows.index.str.contains("others")]
     decided = pairs[(pairs["hpdi_high"] < 0) | (pairs["hpdi_low"] > 0)]["mean"].abs()
@@ -1047,6 +1053,17 @@ def test_limits_are_on_each_model_and_on_their_difference_by_name():
     assert (first.met, first.protected_class) == (True, "m")
     assert (between.met, between.protected_class) == (False, "m - n")
     assert item.met
+
+
+def test_items_are_in_the_order_of_the_table():
+    frame = crossed(words=3, templates=2)
+    frame["item"] = frame["item"].replace({"i0": "career", "i1": "asian", "i2": "eating"})
+    choices = frame.assign(outcome=(frame["outcome"] > 0.3) * 1)
+    paired = frame[frame["word"].str.endswith("0")].assign(word="")
+    for own in (frame, choices, paired):
+        found = quick(own, draws=100)
+        for rows in (found.contrasts(level="item"), found.items()):
+            assert list(dict.fromkeys(rows["name"])) == ["career", "asian", "eating"]
 
 
 def test_checks_name_groups_models_and_the_file(tmp_path):

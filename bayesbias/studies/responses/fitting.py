@@ -148,7 +148,8 @@ class ResponsesResult(sections.Result):
             if estimand is None and which != "population" and own != "overall" and same:
                 continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
-            frames += fit.cached(("responses", which, own, prob, self.rope), make)
+            made = fit.cached(("responses", which, own, prob, self.rope), make)
+            frames += [self._as_listed(frame, own) for frame in made]
         out = pd.concat(frames, ignore_index=True)
         out[["contrast", "model"]] = out.pop("series").str.rsplit(" | ", n=1, expand=True)
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
@@ -244,7 +245,14 @@ class ResponsesResult(sections.Result):
         else:
             frame = fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
-        return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
+        frame = frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
+        return self._as_listed(frame, level).reset_index(drop=True)
+
+    def _as_listed(self, frame: pd.DataFrame, level: str) -> pd.DataFrame:
+        """Put the rows of items or templates in the order of the table."""
+        listed = [*dict.fromkeys(self._fitted().table.get(level, []))]
+        by = {"key": lambda names: names.map(listed.index), "kind": "stable"}
+        return frame.sort_values("name", **by) if listed else frame
 
     def _fitted(self) -> BiasFit:
         if self.fit is None:
