@@ -1055,6 +1055,17 @@ def test_limits_are_on_each_model_and_on_their_difference_by_name():
     assert item.met
 
 
+def test_the_screen_has_a_published_score_of_each_model_and_contrast():
+    frame = crossed(("a", "b", "c", "d"), models=("m", "n"), words=2)
+    paired = frame[frame["word"].str.endswith("0")].assign(word="")
+    for own, score in ((frame, "t-test of all answers"), (paired, "paired t over pairs")):
+        text = bb.output.to_text(quick(own, draws=100)).partition("Published")[2]
+        for model in "mn":
+            for pair in ("a - b", "a - c", "a - d", "b - c", "b - d", "c - d"):
+                assert f"{pair}, {model} " in text
+        assert score in text
+
+
 def test_items_are_in_the_order_of_the_table():
     frame = crossed(words=3, templates=2)
     frame["item"] = frame["item"].replace({"i0": "career", "i1": "asian", "i2": "eating"})

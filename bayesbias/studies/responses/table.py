@@ -431,8 +431,8 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
-    for model, frame in table.frame.groupby("model", sort=False):
-        for name, a, b in group_contrasts(table.groups):
+    for name, a, b in group_contrasts(table.groups):
+        for model, frame in table.frame.groupby("model", sort=False):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
             t = p = np.nan
             if min(len(x), len(y)) > 1 and max(np.ptp(x), np.ptp(y)) > FLAT:
