@@ -234,7 +234,7 @@ def _ridge_axis(ax: Axes | None, names: list[str], span: tuple[float, float]) ->
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.margins(x=0)
     style.show_x(ax, *span)
-    style.name_rows(ax, range(len(names)), names, 8.5)
+    style.name_rows(ax, range(len(names)), names, 8.5, lines=3)
     return ax
 
 

@@ -18,7 +18,7 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 
-HEAD = 0.75  # height of a heading, in rows
+HEAD = 1.0  # height of a heading, in rows
 DISTANCE = "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"
 PROBABILITY = partial(format_value, kind="probability")
 POPULATION, LISTED = COLOR["different"], COLOR["associated"]
@@ -222,7 +222,8 @@ def draw_rows(
     size = min(0.88 * points, 8.5)
     ax.set_ylim(edge, 0)
     named = labels if inside else sorted([*labels, *heads])
-    style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size)
+    lines = 2 if points > 2.6 * size else 1
+    style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size, lines)
     for text, tick in zip(ax.get_yticklabels(), named, strict=True):
         text.set_fontweight("bold" if tick in heads else "normal")
     for at, name in heads if inside else ():

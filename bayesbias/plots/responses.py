@@ -127,7 +127,8 @@ def plot_response_templates(
         If the level or the contrast is unknown.
     """
     frame = result.contrasts(prob, "new_words", level).query("scale != 'log_odds'")
-    frame = frame[frame["model"] == frame["model"].iloc[0]]
+    model = frame["model"].iloc[0]
+    frame = frame[frame["model"] == model]
     parts = frame["level"] != "overall"
     frame = frame[parts] if parts.any() else frame
     known = frame["contrast"].unique()
@@ -155,7 +156,7 @@ def plot_response_templates(
         [forests.Series(own, forests.POPULATION, legend=legend)],
         rope=result.rope,
         title=f"Differences between groups by {join_words(own['level'].unique())}",
-        note=forests.mean_and_interval(prob) + max(cut, key=len),
+        note="; ".join(filter(None, [forests.mean_and_interval(prob), model])) + max(cut, key=len),
         xlabel=f"{of} in {result.scale}",
         data=own,
     )

@@ -270,10 +270,16 @@ def plain(text: str, longest: int = 32) -> str:
     return clean.replace("$", r"\$")
 
 
-def name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str], size: float) -> None:
-    """Label rows with words as they are; long names take a third of the width at most."""
+def name_rows(
+    ax: Axes, rows: Sequence[float], names: Sequence[str], size: float, lines: int = 1
+) -> None:
+    """Label rows with words as they are; long names take more lines, or are cut in the middle."""
     longest = int(min(32.0, 0.36 * 72 * across() / 4.4))
-    short = [plain(name, longest) for name in names]
+    wrapped = [textwrap.wrap(name, longest) for name in names]
+    short = [
+        "\n".join(plain(part, longest) for part in (parts if len(parts) <= lines else [name]))
+        for name, parts in zip(names, wrapped, strict=True)
+    ]
     if len(set(short)) < len(set(names)):  # cut words must still be told apart
         short = [plain(name, 200) for name in names]
     ax.set_yticks(list(rows), labels=short)

@@ -1066,6 +1066,16 @@ def test_the_screen_has_a_published_score_of_each_model_and_contrast():
         assert score in text
 
 
+def test_long_names_of_models_are_whole_in_figures():
+    names = ("a_masked_language_model", "another_masked_language_model")
+    found = quick(crossed(models=names, words=2, templates=2), draws=100)
+    for draw in (bb.plots.plot_response_models, bb.plot_ppc):
+        labels = [label.get_text() for label in draw(found).get_yticklabels()]
+        assert any(names[1] in label for label in labels)
+        assert not any("…" in label for label in labels)
+        assert max(len(line) for label in labels for line in label.splitlines()) <= 32
+
+
 def test_items_are_in_the_order_of_the_table():
     frame = crossed(words=3, templates=2)
     frame["item"] = frame["item"].replace({"i0": "career", "i1": "asian", "i2": "eating"})
@@ -1085,6 +1095,7 @@ def test_checks_name_groups_models_and_the_file(tmp_path):
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"{group}, {model}" for group in "ab" for model in "mn"]
     assert "ratings.csv" in ax.data.attrs["note"]
+    assert "; m" in bb.plots.plot_response_templates(found).data.attrs["note"]
     paired = quick(frame.assign(word="", outcome=np.exp(4 * frame["outcome"])))
     said = " ".join(misfit_warnings(paired.fits()))
     assert "of the differences a - b between m and n" in said
