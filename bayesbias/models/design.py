@@ -185,24 +185,26 @@ class Design:
     def ordered(self) -> Design:
         """Return the same design with its rows sorted (`order`)."""
         order = self.order()
-        if order is None:
-            return self
-        moved: dict[int, np.ndarray] = {}
+        return self if order is None else self.of_rows(order)
 
-        def in_order(columns: Arrays) -> dict[str, np.ndarray]:
+    def of_rows(self, rows: np.ndarray) -> Design:
+        """Return the same design with some of its rows, by their places or a mask."""
+        taken: dict[int, np.ndarray] = {}
+
+        def of(columns: Arrays) -> dict[str, np.ndarray]:
             for column in columns.values():
-                if id(column) not in moved:
-                    moved[id(column)] = column[order]
-            return {name: moved[id(column)] for name, column in columns.items()}
+                if id(column) not in taken:
+                    taken[id(column)] = column[rows]
+            return {name: taken[id(column)] for name, column in columns.items()}
 
         return replace(
             self,
-            y=self.y[order],
-            index=in_order(self.index),
-            codes=in_order(self.codes),
-            covariates=in_order(self.covariates),
-            only=in_order(self.only),
-            trials=None if self.trials is None else self.trials[order],
+            y=self.y[rows],
+            index=of(self.index),
+            codes=of(self.codes),
+            covariates=of(self.covariates),
+            only=of(self.only),
+            trials=None if self.trials is None else self.trials[rows],
         )
 
     @functools.cached_property

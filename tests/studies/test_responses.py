@@ -855,6 +855,34 @@ def test_brief_json_names_the_model_of_each_contrast():
     assert "model" not in one[0]
 
 
+@pytest.mark.parametrize("choice", [False, True])
+def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
+    frame = crossed(models=("m", "n"), words=8, spread=0.5, seed=5)
+    apart = frame["template"].isin(["t1", "t2"])
+    frame.loc[apart & (frame["group"] == "a"), "outcome"] += 3  # of which only m has t2
+    frame = frame[(frame["model"] == "m") | (frame["template"] != "t2")]
+    if choice:
+        noisy = frame["outcome"] + np.random.default_rng(1).logistic(size=len(frame))
+        frame = frame.assign(outcome=(noisy > noisy.median()).astype(int))
+    found = quick(frame)
+    rows = found.contrasts(estimand="listed_words", level="overall")
+    rows = rows[rows["scale"] != "log_odds"].set_index("model")
+
+    def difference(own):
+        means = own.groupby(["model", "group"])["outcome"].mean().unstack()
+        return means["a"] - means["b"]
+
+    both = difference(frame[frame["template"] != "t2"])
+    tolerance = 0.05 if choice else 1e-9  # counts are shrunk a little
+    assert rows.loc["m - n", "mean"] == pytest.approx(both["m"] - both["n"], abs=tolerance)
+    assert rows.loc["m", "mean"] == pytest.approx(difference(frame)["m"], abs=tolerance)
+    assert sum("n lacks 1 of 3 prompts" in note for note in bb.interpret(found).notes) == 1
+    if not choice:  # nothing that both answered
+        alone = frame[(frame["model"] == "n") | (frame["template"] == "t2")]
+        rows = quick(alone).contrasts(level="overall").set_index("model")
+        assert rows.loc["m - n", "estimand"] == "population"
+
+
 def test_of_many_groups_the_result_says_whether_models_differ():
     found = quick(crossed(("a", "b", "c"), models=("m", "n"), words=6, spread=0.2, seed=5))
     rows = found.contrasts(estimand="population", level="overall")

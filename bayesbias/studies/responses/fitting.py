@@ -24,9 +24,9 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, join_words, sections, some
 from bayesbias.inference import variances
-from bayesbias.inference.estimands import levels_of
+from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
-from bayesbias.inference.linear import Key, Quantities, expected_probability, weights_of
+from bayesbias.inference.linear import Key, Quantities, expected_probability, joined, weights_of
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
@@ -239,7 +239,8 @@ class ResponsesResult(sections.Result):
         """
         fit, level = self._fitted(), self.breakdown
         if self.kind == "choice":
-            keys, draws, _ = self._probabilities("population", level)
+            keys = fit.quantities(level, "population", "arm").keys
+            draws, _ = self._probabilities("population", level, keys)
             _, names, own = zip(*keys, strict=True)
             frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
         else:
@@ -307,35 +308,64 @@ class ResponsesResult(sections.Result):
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
             return [frame.assign(scale="outcome")]
-        keys, weights = self._weights(asked.keys)
+        # Models are compared on what both answered, where that is held.
+        both = {} if estimand == "population" else self._of_both()
+        rows_of: dict[str, Any] = {"": slice(None), **both}
+        parts = {"": asked}
+        for pair, rows in both.items():
+            own = mean_quantities(fit.design.of_rows(rows).ordered(), estimand).at(level)
+            parts[pair] = own if asked.observed is not None else replace(own, observed=None)
+        keys, weights = self._weights({pair: own.keys for pair, own in parts.items()})
+        linear = joined([own.linear for own in parts.values()])
         if self.kind == "choice":
-            _, shares, shared = self._probabilities(estimand, level)
-            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
+            drawn = [
+                self._probabilities(estimand, level, own.keys, rows_of[pair])
+                for pair, own in parts.items()
+            ]
+            shares, shared = (np.concatenate(each, axis=-1) for each in zip(*drawn, strict=True))
+            log_odds = linear.draws(fit.scales_and_effects(linear.weights)) + shared
             scales = {
                 "probability": (shares, self.rope),
                 "log_odds": (log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
             }
             found = []
             for scale, (draws, rope) in scales.items():
-                own = keyed_draws(draws @ weights.toarray().T, keys, "series", estimand)
-                found.append(estimates(own, prob, rope).assign(scale=scale))
+                labeled = keyed_draws(draws @ weights.toarray().T, keys, "series", estimand)
+                found.append(estimates(labeled, prob, rope).assign(scale=scale))
             return found
-        observed = None if asked.observed is None else weights @ asked.observed
-        whole = Quantities.plain(keys, asked.linear.combined(weights), observed)
+        means = [own.observed for own in parts.values() if own.observed is not None]
+        observed = weights @ np.concatenate(means) if means else None
+        whole = Quantities.plain(keys, linear.combined(weights), observed)
         answer = fit.answer(whole, estimand, "series")
         frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.observed)
         return [frame.assign(scale="outcome")]
 
-    def _weights(self, keys: list[Key]) -> tuple[list[Key], Any]:
-        """Return all contrasts of some means, as ``contrast | model``, and their sparse weights."""
-        at = {key: place for place, key in enumerate(keys)}
+    def _of_both(self) -> dict[str, np.ndarray]:
+        """Return the rows of prompts and items that two models both answered, where some are not."""
+        table, out = self._fitted().table, {}
+        question = table.groupby(["template", "item"]).ngroup()
+        asked = {model: {*own} for model, own in question.groupby(table["model"])}
+        for a, b in itertools.combinations(self.responses.models, 2):
+            if asked[a] != asked[b]:
+                rows = question.isin(asked[a] & asked[b]) & table["model"].isin((a, b))
+                out[f"{a} - {b}"] = rows.to_numpy()
+        return out
+
+    def _weights(self, parts: dict[str, list[Key]]) -> tuple[list[Key], Any]:
+        """Return all contrasts of some means, as ``contrast | model``, and their sparse weights.
+
+        The means of two models are those of their own part, where there is one.
+        """
+        every = [(part, *key) for part, keys in parts.items() for key in keys]
+        at = {key: place for place, key in enumerate(every)}
         found: dict[Key, dict[int, float]] = {}
-        for level, name in dict.fromkeys(key[:2] for key in keys):
+        for level, name in dict.fromkeys(key[:2] for key in parts[""]):
             for model, contrast, arms in self._pairs():
-                if all((level, name, arm) in at for arm in arms):
-                    own = {at[level, name, arm]: by for arm, by in arms.items()}
+                part = next((own for own in (model, contrast) if own in parts and own), "")
+                if all((part, level, name, arm) in at for arm in arms):
+                    own = {at[part, level, name, arm]: by for arm, by in arms.items()}
                     found[level, name, f"{contrast} | {model}"] = own
-        return list(found), weights_of([*found.values()], len(keys))
+        return list(found), weights_of([*found.values()], len(every))
 
     def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which column each row has, and draws of what replies share, in log odds.
@@ -367,8 +397,10 @@ class ResponsesResult(sections.Result):
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 
-    def _probabilities(self, estimand: str, level: str) -> tuple[list[Key], np.ndarray, np.ndarray]:
-        """Return keys of means, draws of probabilities (chains, draws, keys), and what replies add to log odds."""
+    def _probabilities(
+        self, estimand: str, level: str, keys: list[Key], rows: Any = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of mean probabilities (chains, draws, keys), and what replies add to log odds."""
         fit = self._fitted()
         design, draws = fit.design, fit.parameter_draws()
         labels, codes, _ = levels_of(design, estimand)[level]
@@ -376,7 +408,7 @@ class ResponsesResult(sections.Result):
         some = np.arange(n).reshape(fit.shape)[:, :: min(-(-n // _DRAWS), 4)].ravel()
         kept = self._held(level, estimand)
         index, shared = self._shared_by_replies(level, estimand)
-        joint = np.stack([index, *(design.index[name] for name in kept)])
+        joint = np.stack([index, *(design.index[name] for name in kept)])[:, rows]
         cells, cell = np.unique(joint, axis=1, return_inverse=True)
         eta, free = shared[some][:, cells[0]], np.zeros((len(some), 1))
         for name, own in zip(kept, cells[1:], strict=True):
@@ -385,11 +417,11 @@ class ResponsesResult(sections.Result):
             free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
         values = expected_probability(eta, np.sqrt(free))
         names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
-        keys = fit.quantities(level, estimand, "arm").keys
-        shares = pd.crosstab(cell.ravel(), [names, arms], normalize="columns")
+        shares = pd.crosstab(cell.ravel(), [names[rows], arms[rows]], normalize="columns")
         weights = shares[[key[1:] for key in keys]].to_numpy()
-        probabilities = (values @ weights).reshape(fit.shape[0], -1, len(keys))
-        return keys, probabilities, shared[:, cells[0]] @ weights
+        chains = fit.shape[0]
+        probabilities = (values @ weights).reshape(chains, len(some) // chains, len(keys))
+        return probabilities, shared[:, cells[0]] @ weights
 
 
 def fit_responses(
@@ -438,7 +470,7 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    notes = [*table.notes, *_told_apart(table)]
+    notes = [*table.notes, *_told_apart(table), *_not_by_all(table, kind)]
     if kind == "paired":
         frame, lacking = tables.differences(table)
         if lacking:
@@ -512,6 +544,29 @@ def fit_responses(
             f"{these}, or one from another: all have the same interval."
         )
     return replace(result, notes=tuple(notes))
+
+
+def _not_by_all(table: Responses, kind: str) -> list[str]:
+    """Say how many prompts and items (of paired answers also words) a model lacks that another has."""
+    if len(table.models) < 2:
+        return []
+    columns = tables.ASKED if kind == "paired" else ["template", "item"]
+    by_model, every = (
+        table.frame.groupby("model")[columns].nunique(),
+        table.frame[columns].nunique(),
+    )
+    lacks = [
+        f"{model} lacks {every[name] - n} of {every[name]} {table.nouns[name]}"
+        for name, own in by_model.items()
+        for model, n in own.items()
+        if n < every[name]
+    ]
+    if not lacks:
+        return []
+    return [
+        f"{some(lacks, 3)}. In rows for these, models are compared on what both answered: their "
+        "difference is not that of the rows of each model."
+    ]
 
 
 def _told_apart(table: Responses) -> list[str]:
