@@ -148,8 +148,7 @@ class ResponsesResult(sections.Result):
             if estimand is None and which != "population" and own != "overall" and same:
                 continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
-            made = fit.cached(("responses", which, own, prob, self.rope), make)
-            frames += [self._as_listed(frame, own) for frame in made]
+            frames += fit.cached(("responses", which, own, prob, self.rope), make)
         out = pd.concat(frames, ignore_index=True)
         out[["contrast", "model"]] = out.pop("series").str.rsplit(" | ", n=1, expand=True)
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
@@ -239,21 +238,15 @@ class ResponsesResult(sections.Result):
         """
         fit, level = self._fitted(), self.breakdown
         if self.kind == "choice":
-            keys = fit.quantities(level, "population", "arm").keys
+            asked = fit.quantities(level, "population", "arm")
+            keys = [asked.keys[k] for k in fit.order_of(asked)]
             draws, _ = self._probabilities("population", level, keys)
             _, names, own = zip(*keys, strict=True)
             frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
         else:
             frame = fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
-        frame = frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
-        return self._as_listed(frame, level).reset_index(drop=True)
-
-    def _as_listed(self, frame: pd.DataFrame, level: str) -> pd.DataFrame:
-        """Put the rows of items or templates in the order of the table."""
-        listed = [*dict.fromkeys(self._fitted().table.get(level, []))]
-        by = {"key": lambda names: names.map(listed.index), "kind": "stable"}
-        return frame.sort_values("name", **by) if listed else frame
+        return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
 
     def _fitted(self) -> BiasFit:
         if self.fit is None:
@@ -303,6 +296,7 @@ class ResponsesResult(sections.Result):
         """Return the contrasts of a level, one table a scale."""
         fit = self._fitted()
         asked = fit.quantities(level, estimand, "arm")
+        asked = asked.chosen(fit.order_of(asked))  # of the table
         if level != "overall":  # few answers: the mean of the model, as its interval
             asked = replace(asked, observed=None)
         if self.kind == "paired":
