@@ -134,7 +134,7 @@ def plot_response_templates(
     known = frame["contrast"].unique()
     names = [name for name in known if not name.endswith(" - others")]
     if contrast is not None:
-        turned = " - ".join(reversed(contrast.split(" - ")))
+        turned = " - ".join(contrast.split(" - ")[::-1])
         if turned in known and contrast not in known:
             own, known = frame[frame["contrast"] == turned], [contrast]
             ends = {"hpdi_low": -own["hpdi_high"], "hpdi_high": -own["hpdi_low"]}

@@ -28,6 +28,8 @@ SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
 )  # fmt: skip
+ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
+SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
 GLOSSARY = (
     (
         "outcome, difference",
@@ -155,22 +157,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             "independent",
             "How many independent answers carry the same information as all answers",
             partial(result.independent, view.prob),
-            (
-                "contrast",
-                Column("answers", "answers", "count"),
-                Column("mean", "independent", "count"),
-                HPDI,
-            ),
+            ("contrast", ANSWERS, INDEPENDENT, HPDI),
         ),
         Section(
             "variance",
             "Share of the variance of single answers",
             partial(result.variance, view.prob),
-            (
-                "source",
-                Column("mean", "share", "percent"),
-                Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high"),
-            ),
+            ("source", Column("mean", "share", "percent"), SHARES),
             show_on="detail page files",
         ),
         Section(
