@@ -31,8 +31,16 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, checks
-from bayesbias.inference.linear import Key, Linear, NewEffects, Quantities, joined, weights_of
-from bayesbias.models.design import Design, determined
+from bayesbias.inference.linear import (
+    Key,
+    Linear,
+    NewEffects,
+    Quantities,
+    expected_probability,
+    joined,
+    weights_of,
+)
+from bayesbias.models.design import Arrays, Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
 CONTRASTS = (
@@ -74,17 +82,10 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
     sums = {key: weighted for key, weighted in sums.items() if set(weighted) <= set(at)}
     by_place = [{at[mean]: weight for mean, weight in each.items()} for each in sums.values()]
     weights = weights_of(by_place, len(means.quantity))
-    observed = None if means.observed is None else weights @ means.observed
-    out = Quantities.plain(list(sums), means.linear.combined(weights), observed)
+    out = means.combined(list(sums), weights)
     if not new:
         return out
-    first = new_quantities(design, estimand, pairs)
-    return Quantities(
-        [*first.keys, *out.keys],
-        joined([first.linear, out.linear]),
-        np.concatenate([first.quantity, out.quantity + len(first.keys)]),
-        np.concatenate([first.weight, out.weight]),
-    )
+    return Quantities.joined([new_quantities(design, estimand, pairs), out])
 
 
 def mean_quantities(design: Design, estimand: str) -> Quantities:
@@ -100,6 +101,44 @@ def mean_quantities(design: Design, estimand: str) -> Quantities:
         observed.append(np.bincount(cell, design.y) / counts)
     has_values = estimand == "listed_words" and design.trials is None  # counts are no log odds
     return Quantities.plain(keys, joined(parts), np.concatenate(observed) if has_values else None)
+
+
+def mean_probabilities(
+    design: Design,
+    draws: Arrays,
+    kept: Sequence[str],
+    more: tuple[np.ndarray, np.ndarray],
+    group: np.ndarray,
+    at: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of the mean probability of groups of rows, and of what is added to their log odds.
+
+    Parameters
+    ----------
+    design : Design
+    draws : Mapping of str to ndarray
+    kept : sequence of str
+        The terms that are kept; the others are integrated out.
+    more : (ndarray of int, ndarray of shape (n, columns))
+        What is added to the log odds of rows besides terms: the column of each row, and its draws.
+    group : ndarray of int
+        The group of each row, or -1.
+    at : ndarray of int
+        Which draws probabilities are computed for.
+    """
+    used = group >= 0
+    joint = np.stack([more[0], *(design.index[name] for name in kept)])[:, used]
+    cells, cell = np.unique(joint, axis=1, return_inverse=True)
+    weights = np.zeros((cells.shape[1], group.max() + 1))
+    np.add.at(weights, (cell.ravel(), group[used]), 1)
+    weights /= weights.sum(axis=0)
+    added = more[1][:, cells[0]]
+    eta, free, n = added[at], np.zeros((len(at), 1)), len(added)
+    for name, own in zip(kept, cells[1:], strict=True):
+        eta += draws[name].reshape(n, -1)[at][:, own]
+    for name in set(design.spec.mu) - set(kept):
+        free += draws[str(design.spec.parameters[name].args["sigma"])].reshape(n, -1)[at] ** 2
+    return expected_probability(eta, np.sqrt(free)) @ weights, added @ weights
 
 
 def between_contrasts(

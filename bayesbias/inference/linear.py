@@ -15,7 +15,7 @@ one for each draw of the scales, and no effect has to be drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,6 +118,31 @@ def weights_of(sums: Sequence[Mapping[int, float]], number: int) -> Any:
         for place, weight in weights.items():
             out[k, place] = weight
     return out.tocsr()
+
+
+def contrasts_of(
+    parts: Mapping[str, Sequence[Key]], asked: Iterable[tuple[str, str, Mapping[str, float]]]
+) -> tuple[list[Key], Any]:
+    """Return contrasts of the means of several tables at each level and name, and their sparse weights.
+
+    Parameters
+    ----------
+    parts : Mapping of str to sequence of Key
+        The keys of each table; that of all rows is an empty text.
+    asked : iterable of (str, str, Mapping of str to float)
+        The table of a contrast, or an empty text where there is none of that name; its label; the weight of
+        each mean.
+    """
+    every = [(part, *key) for part, keys in parts.items() for key in keys]
+    at = {key: place for place, key in enumerate(every)}
+    found: dict[Key, dict[int, float]] = {}
+    contrasts = [(part if part in parts else "", label, means) for part, label, means in asked]
+    for level, name in dict.fromkeys(key[:2] for key in parts[""]):
+        for part, label, means in contrasts:
+            if all((part, level, name, mean) in at for mean in means):
+                own = {at[part, level, name, mean]: by for mean, by in means.items()}
+                found[level, name, label] = own
+    return list(found), weights_of([*found.values()], len(every))
 
 
 def joined(tables: Sequence[Linear]) -> Linear:
@@ -340,6 +365,26 @@ class Quantities:
     ) -> Quantities:
         """Return quantities of one part each."""
         return cls(list(keys), linear, np.arange(len(keys)), np.ones(len(keys)), observed)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Quantities]) -> Quantities:
+        """Return the quantities of several tables, one table after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0, *(len(part.keys) for part in parts)])
+        seen = [part.observed for part in parts if part.observed is not None]
+        return cls(
+            [key for part in parts for key in part.keys],
+            joined([part.linear for part in parts]),
+            np.concatenate([part.quantity + k for part, k in zip(parts, starts, strict=False)]),
+            np.concatenate([part.weight for part in parts]),
+            np.concatenate(seen) if len(seen) == len(parts) else None,
+        )
+
+    def combined(self, keys: Sequence[Key], by: Any) -> Quantities:
+        """Return weighted sums of quantities of one part each."""
+        observed = None if self.observed is None else by @ self.observed
+        return Quantities.plain(keys, self.linear.combined(by), observed)
 
     def chosen(self, which: Sequence[int]) -> Quantities:
         """Return some of the quantities, by their places."""

@@ -341,6 +341,35 @@ def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) 
     return pd.concat(parts, ignore_index=True)
 
 
+def rows_of_both(frame: pd.DataFrame, by: str, same: list[str]) -> dict[str, np.ndarray]:
+    """Return the rows of each two models (``a - b``) that agree in some columns, where some do not."""
+    own, out = frame.groupby(same).ngroup(), {}
+    every = {name: {*rows} for name, rows in own.groupby(frame[by].astype(str))}
+    for a, b in itertools.combinations(every, 2):
+        if every[a] != every[b]:
+            rows = own.isin(every[a] & every[b]) & frame[by].isin((a, b))
+            out[f"{a} - {b}"] = rows.to_numpy()
+    return out
+
+
+def lacking(frame: pd.DataFrame, by: str, nouns: Mapping[str, str]) -> list[str]:
+    """Say how many prompts and items a model lacks that another has."""
+    every = frame[[*nouns]].nunique()
+    lacks = every - frame.groupby(by)[[*nouns]].nunique()
+    said = [
+        f"{name} lacks {n} of {every[column]} {nouns[column]}"
+        for column, of in lacks.items()
+        for name, n in of.items()
+        if n
+    ]
+    if not said:
+        return []
+    return [
+        f"{some(said, 3)}. In rows for these, models are compared on what both answered: their "
+        "difference is not that of the rows of each model."
+    ]
+
+
 def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:
     """Return n, mean, t and the two-sided p-value against zero; t and p are missing where all values are equal."""
     from scipy import stats

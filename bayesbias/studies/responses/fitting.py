@@ -24,10 +24,11 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, join_words, sections, some
 from bayesbias.inference import variances
-from bayesbias.inference.estimands import levels_of, mean_quantities
+from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
-from bayesbias.inference.linear import Key, Quantities, expected_probability, joined, weights_of
+from bayesbias.inference.linear import Key, Quantities, contrasts_of
 from bayesbias.inference.view import PROB
+from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
 
@@ -295,71 +296,39 @@ class ResponsesResult(sections.Result):
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
         fit = self._fitted()
-        asked = fit.quantities(level, estimand, "arm")
-        asked = asked.chosen(fit.order_of(asked))  # of the table
+        listed = fit.quantities(level, estimand, "arm")
+        parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
+        rows_of: dict[str, Any] = {"": slice(None)}
+        if self.kind != "paired" and estimand != "population":  # models by what both answered
+            rows_of |= common.rows_of_both(fit.table, "model", ["template", "item"])
+            for pair, rows in [*rows_of.items()][1:]:
+                own = fit.design.of_rows(rows).ordered()
+                parts[pair] = mean_quantities(own, estimand).at(level)
+        asked = Quantities.joined([*parts.values()])
         if level != "overall":  # few answers: the mean of the model, as its interval
             asked = replace(asked, observed=None)
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
             return [frame.assign(scale="outcome")]
-        # Models are compared on what both answered, where that is held.
-        both = {} if estimand == "population" else self._of_both()
-        rows_of: dict[str, Any] = {"": slice(None), **both}
-        parts = {"": asked}
-        for pair, rows in both.items():
-            own = mean_quantities(fit.design.of_rows(rows).ordered(), estimand).at(level)
-            parts[pair] = own if asked.observed is not None else replace(own, observed=None)
-        keys, weights = self._weights({pair: own.keys for pair, own in parts.items()})
-        linear = joined([own.linear for own in parts.values()])
+        every = ((model or name, f"{name} | {model}", arms) for model, name, arms in self._pairs())
+        keys, weights = contrasts_of({pair: own.keys for pair, own in parts.items()}, every)
         if self.kind == "choice":
-            drawn = [
-                self._probabilities(estimand, level, own.keys, rows_of[pair])
-                for pair, own in parts.items()
-            ]
+            make = partial(self._probabilities, estimand, level)
+            drawn = [make(parts[pair].keys, rows) for pair, rows in rows_of.items()]
             shares, shared = (np.concatenate(each, axis=-1) for each in zip(*drawn, strict=True))
-            log_odds = linear.draws(fit.scales_and_effects(linear.weights)) + shared
-            scales = {
-                "probability": (shares, self.rope),
-                "log_odds": (log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
-            }
-            found = []
-            for scale, (draws, rope) in scales.items():
+            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
+
+            def described(scale: str, draws: np.ndarray, rope: float) -> pd.DataFrame:
                 labeled = keyed_draws(draws @ weights.toarray().T, keys, "series", estimand)
-                found.append(estimates(labeled, prob, rope).assign(scale=scale))
-            return found
-        means = [own.observed for own in parts.values() if own.observed is not None]
-        observed = weights @ np.concatenate(means) if means else None
-        whole = Quantities.plain(keys, linear.combined(weights), observed)
-        answer = fit.answer(whole, estimand, "series")
+                return estimates(labeled, prob, rope).assign(scale=scale)
+
+            return [
+                described("probability", shares, self.rope),
+                described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
+            ]
+        answer = fit.answer(asked.combined(keys, weights), estimand, "series")
         frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.observed)
         return [frame.assign(scale="outcome")]
-
-    def _of_both(self) -> dict[str, np.ndarray]:
-        """Return the rows of prompts and items that two models both answered, where some are not."""
-        table, out = self._fitted().table, {}
-        question = table.groupby(["template", "item"]).ngroup()
-        asked = {model: {*own} for model, own in question.groupby(table["model"])}
-        for a, b in itertools.combinations(self.responses.models, 2):
-            if asked[a] != asked[b]:
-                rows = question.isin(asked[a] & asked[b]) & table["model"].isin((a, b))
-                out[f"{a} - {b}"] = rows.to_numpy()
-        return out
-
-    def _weights(self, parts: dict[str, list[Key]]) -> tuple[list[Key], Any]:
-        """Return all contrasts of some means, as ``contrast | model``, and their sparse weights.
-
-        The means of two models are those of their own part, where there is one.
-        """
-        every = [(part, *key) for part, keys in parts.items() for key in keys]
-        at = {key: place for place, key in enumerate(every)}
-        found: dict[Key, dict[int, float]] = {}
-        for level, name in dict.fromkeys(key[:2] for key in parts[""]):
-            for model, contrast, arms in self._pairs():
-                part = next((own for own in (model, contrast) if own in parts and own), "")
-                if all((part, level, name, arm) in at for arm in arms):
-                    own = {at[part, level, name, arm]: by for arm, by in arms.items()}
-                    found[level, name, f"{contrast} | {model}"] = own
-        return list(found), weights_of([*found.values()], len(every))
 
     def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which column each row has, and draws of what replies share, in log odds.
@@ -395,27 +364,17 @@ class ResponsesResult(sections.Result):
         self, estimand: str, level: str, keys: list[Key], rows: Any = slice(None)
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of mean probabilities (chains, draws, keys), and what replies add to log odds."""
-        fit = self._fitted()
-        design, draws = fit.design, fit.parameter_draws()
-        labels, codes, _ = levels_of(design, estimand)[level]
-        n = len(next(iter(draws.values())))
-        some = np.arange(n).reshape(fit.shape)[:, :: min(-(-n // _DRAWS), 4)].ravel()
-        kept = self._held(level, estimand)
-        index, shared = self._shared_by_replies(level, estimand)
-        joint = np.stack([index, *(design.index[name] for name in kept)])[:, rows]
-        cells, cell = np.unique(joint, axis=1, return_inverse=True)
-        eta, free = shared[some][:, cells[0]], np.zeros((len(some), 1))
-        for name, own in zip(kept, cells[1:], strict=True):
-            eta += draws[name].reshape(n, -1)[some][:, own]
-        for name in set(fit.spec.mu) - set(kept):
-            free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
-        values = expected_probability(eta, np.sqrt(free))
-        names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
-        shares = pd.crosstab(cell.ravel(), [names[rows], arms[rows]], normalize="columns")
-        weights = shares[[key[1:] for key in keys]].to_numpy()
-        chains = fit.shape[0]
-        probabilities = (values @ weights).reshape(chains, len(some) // chains, len(keys))
-        return probabilities, shared[:, cells[0]] @ weights
+        fit, draws = self._fitted(), self._fitted().parameter_draws()
+        labels, codes, _ = levels_of(fit.design, estimand)[level]
+        chains, n = fit.shape
+        some = np.arange(chains * n).reshape(chains, n)[:, :: min(-(-chains * n // _DRAWS), 4)]
+        place = {key[1:]: k for k, key in enumerate(keys)}
+        arms, group = fit.table["arm"].astype(str).to_numpy(), np.full(len(codes), -1)
+        found = zip(np.array(labels)[codes[rows]], arms[rows], strict=True)
+        group[rows] = [place[own] for own in found]
+        kept, replies = self._held(level, estimand), self._shared_by_replies(level, estimand)
+        means, added = mean_probabilities(fit.design, draws, kept, replies, group, some.ravel())
+        return means.reshape(*some.shape, len(keys)), added
 
 
 def fit_responses(
@@ -464,7 +423,9 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    notes = [*table.notes, *_told_apart(table), *_not_by_all(table, kind)]
+    asked = tables.ASKED if kind == "paired" else ["template", "item"]
+    lacks = common.lacking(table.frame, "model", {name: table.nouns[name] for name in asked})
+    notes = [*table.notes, *_told_apart(table), *lacks]
     if kind == "paired":
         frame, lacking = tables.differences(table)
         if lacking:
@@ -538,29 +499,6 @@ def fit_responses(
             f"{these}, or one from another: all have the same interval."
         )
     return replace(result, notes=tuple(notes))
-
-
-def _not_by_all(table: Responses, kind: str) -> list[str]:
-    """Say how many prompts and items (of paired answers also words) a model lacks that another has."""
-    if len(table.models) < 2:
-        return []
-    columns = tables.ASKED if kind == "paired" else ["template", "item"]
-    by_model, every = (
-        table.frame.groupby("model")[columns].nunique(),
-        table.frame[columns].nunique(),
-    )
-    lacks = [
-        f"{model} lacks {every[name] - n} of {every[name]} {table.nouns[name]}"
-        for name, own in by_model.items()
-        for model, n in own.items()
-        if n < every[name]
-    ]
-    if not lacks:
-        return []
-    return [
-        f"{some(lacks, 3)}. In rows for these, models are compared on what both answered: their "
-        "difference is not that of the rows of each model."
-    ]
 
 
 def _told_apart(table: Responses) -> list[str]:

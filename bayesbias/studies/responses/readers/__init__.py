@@ -113,7 +113,7 @@ def load_responses(
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
-    if models := _models_of_files(frame, named, name == "lm_eval"):
+    if models := _models(frame, named, name == "lm_eval"):
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
@@ -136,28 +136,21 @@ def load_responses(
     )
 
 
-def _models_of_files(
-    frame: pd.DataFrame, named: Mapping[str, str], harness: bool
-) -> dict[Path, str]:
+def _models(frame: pd.DataFrame, named: Mapping[str, str], harness: bool) -> dict[Path, str]:
     """Return a model for each file, where no model is named and files have most questions in common.
 
     Samples of lm-evaluation-harness are of the model that their folder names, unless files of one
     folder have most questions in common.
     """
     own = [theirs for ours, theirs in named.items() if ours not in ("outcome", "model")]
-    paths = frame.index.unique(0)
-    names = {path: path.stem for path in paths}
-    if len(set(names.values())) < len(paths):
-        names = {path: path.parent.name for path in paths}
+    paths = frame.index.get_level_values(0)
+    stems, folders = {p: p.stem for p in paths}, {p: p.parent.name for p in paths}
+    names = stems if len({*stems.values()}) == len(stems) else folders
     if "model" in named and frame[named["model"]].ne("").any():
-        folders = [path.parent.name for path, _ in frame.index]
-        if not harness or not frame[named["model"]].eq(folders).all():
+        if not harness or not frame[named["model"]].eq(paths.map(folders)).all():
             return {}
         own.append(named["model"])
-    if not own:
-        return {}
     asked = frame[own].reset_index(0, names="file").drop_duplicates()
-    again = asked.duplicated(own, keep=False)
-    folders = asked["file"].map(lambda path: path.parent)
-    most = again.groupby(folders).mean().max() if harness else again.mean()
-    return names if most > 0.5 else {}
+    again = asked.duplicated(own, keep=False) if own else pd.Series(0.0, asked.index)
+    apart = asked["file"].map(lambda path: path.parent if harness else "")
+    return names if again.groupby(apart).mean().max() > 0.5 else {}

@@ -6,7 +6,7 @@ import pandas as pd
 
 SCORES = ("logp_more", "sent_more_score", "score_more")
 PAIRS = [(name, name.replace("more", "less")) for name in SCORES]
-NAMES = (("sent_more", "sent_less"), ("pair_id",), ("id",), ("doc_id",))  # what tells pairs apart
+NAMES = (["sent_more", "sent_less"], ["id"], ["line"])  # the first that are there tell pairs apart
 GROUPS = ("more stereotyped", "less stereotyped")
 TYPES = [  # by their number, which some copies of CrowS-Pairs have
     "race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation",
@@ -23,14 +23,11 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return two rows a pair, the item being the type of bias; its sentences tell it from others."""
     scores = next(pair for pair in PAIRS if set(pair) <= set(rows.columns))
     numbered = {str(number): name for number, name in enumerate(TYPES)}
-    # Not the number of the line: another file may have its pairs in another order, or lack some.
-    own = next((rows[list(names)] for names in NAMES if {*names} <= {*rows.columns}), None)
-    pairs = [f"pair {number}" for number in range(1, len(rows) + 1)]
-    if own is not None:
-        pairs = own.fillna("").astype(str).agg(" / ".join, axis=1).tolist()
+    rows = rows.assign(line=range(1, len(rows) + 1))
+    names = next(names for names in NAMES if {*names} <= {*rows.columns})
     labels = {
         "item": rows.get("bias_type", pd.Series("", rows.index)).astype(str).replace(numbered),
-        "word": pairs,
+        "word": rows[names].astype(str).agg(" / ".join, axis=1),
         "model": rows.get("model", ""),
     }
     parts = [
