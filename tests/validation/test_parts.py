@@ -31,7 +31,9 @@ def test_tables_of_answers_have_the_true_difference_and_both_intervals(kind):
     rows = responses.one(kind, 1)
     scales = ["log_odds", "probability"] if kind == "responses_choice" else ["outcome"]
     if kind == responses.TWO:
-        scales = [f"{of}, {scale}" for scale in ("log_odds", "probability") for of in ("m0", "m0 - m1")]
+        scales = [
+            f"{of}, {scale}" for scale in ("log_odds", "probability") for of in ("m0", "m0 - m1")
+        ]
     assert [row["scale"] for row in rows] == scales
     found = responses.coverage(rows)
     assert (found["width"] > found["t_width"].fillna(0)).all()
