@@ -43,7 +43,7 @@ _LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_MODE, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
 _MOST_CELLS = 16  # of a family
-_WHOLE = (0, 1, 2)
+_WHOLE = (0, 1, 2, 3, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +159,12 @@ class Layout:
     single : str
         The parameter with an effect for each row; empty if there is none.
     scales : tuple of str
-    index : ndarray of int, shape (columns, rows)
-        The effects that enter the log odds of each row.
-    weight : ndarray, shape (columns, rows)
-        Their weights.
+    cell : ndarray of int, shape (families, rows)
+        The cells of all families that enter the log odds of each row.
+    index : ndarray of int, shape (columns, cells)
+        The effects that enter each cell.
+    weight : ndarray, shape (columns, cells)
+        Their weights; 0 in columns that a family lacks.
     share : ndarray, shape (effects, scales)
         The variance of an effect is the sum over scales of share times the square of the scale.
     fixed : ndarray, shape (effects,)
@@ -175,6 +177,7 @@ class Layout:
     families: tuple[Family, ...]
     single: str
     scales: tuple[str, ...]
+    cell: np.ndarray
     index: np.ndarray
     weight: np.ndarray
     share: np.ndarray
@@ -208,10 +211,15 @@ class Layout:
         if not plain or effects > _MOST_TOGETHER:
             return None
         families = _families(design, single)
-        index, weight, share, fixed = [], [], [], []
-        place = 0
-        for family in families:
-            units = len(next(iter(family.entries.values())))
+        columns = max(sum(each.shape[1] for each in own.contrasts) for own in families)
+        shapes = [next(iter(family.entries.values())).shape for family in families]
+        before = np.cumsum([0, *(units * cells for units, cells in shapes)])
+        index = np.zeros((columns, before[-1]), dtype=np.int64)
+        weight, share, fixed = np.zeros(index.shape), [], []
+        cell, place = [], 0
+        for family, (units, cells), start in zip(families, shapes, before[:-1], strict=True):
+            here, column = np.indices((units, cells)).reshape(2, -1), 0
+            cell.append(start + family.unit * cells + family.cell)
             for shares, contrasts in zip(family.share, family.contrasts, strict=True):
                 of_scales, of_numbers = np.zeros((units, sum(sizes))), np.zeros(units)
                 for name, part in shares.items():
@@ -222,18 +230,25 @@ class Layout:
                     else:
                         of_numbers += part * float(sigma) ** 2
                 for contrast in contrasts.T:
-                    index.append(place + family.unit)
-                    weight.append(contrast[family.cell])
+                    index[column, start : start + units * cells] = place + here[0]
+                    weight[column, start : start + units * cells] = contrast[here[1]]
                     share.append(of_scales)
                     fixed.append(of_numbers)
-                    place += units
+                    place, column = place + units, column + 1
         row_scale = np.full(n, -1)
         if single:
             sigma = str(spec.parameters[single].args["sigma"])
             row_scale = starts[sigma] + design.parent[single, "sigma"][design.index[single]]
         offset = np.full(n, sum(float(spec.parameters[name].args["mu"]) for name in spec.mu))
-        arrays = np.stack(index), np.stack(weight), np.concatenate(share), np.concatenate(fixed)
+        arrays = np.stack(cell), index, weight, np.concatenate(share), np.concatenate(fixed)
         return cls(families, single, scales, *arrays, row_scale, offset)
+
+    def matrix(self) -> np.ndarray:
+        """Return the weights of all effects in the log odds of each row."""
+        of_cells = np.zeros((self.index.shape[1], len(self.fixed)))
+        for index, weight in zip(self.index, self.weight, strict=True):
+            of_cells[np.arange(len(index)), index] += weight
+        return of_cells[self.cell].sum(axis=0)
 
     def sds(self, sd: np.ndarray) -> np.ndarray:
         """Return the standard deviations of the effects, for scales of shape (..., scales)."""
@@ -295,9 +310,7 @@ def _families(design: Design, single: str) -> tuple[Family, ...]:
 def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     """Find scales and effects near the mode, and the normal distribution of the effects there."""
     y, n = design.y, np.asarray(design.trials, dtype=float)
-    rows, q = len(y), len(layout.fixed)
-    x = np.zeros((rows, q))
-    x[np.arange(rows)[None, :], layout.index] = layout.weight
+    x, q = layout.matrix(), len(layout.fixed)
     sd, has, one = np.ones(layout.share.shape[1]), layout.share > 0, layout.row_scale >= 0
     of_rows = layout.row_scale[one]
     eta = np.log((y + 0.5) / (n - y + 0.5))
@@ -327,7 +340,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     return {
         "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * row_sd**2),
         "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "precision": precision, "row_precision": w,
-        "wider": 0.5 * np.log1p(precision * scale**2), "row_width": np.sqrt(1 + w * row_sd**2),
+        "width": np.sqrt(1 + precision * scale**2), "row_width": np.sqrt(1 + w * row_sd**2),
     }  # fmt: skip
 
 
@@ -369,10 +382,10 @@ def _sampled(
         found = pilot(design, layout)
         code, *arguments = prior_arrays(design)
         arrays = [
-            layout.index, layout.row_scale, code, design.y,
+            layout.cell, layout.index, layout.row_scale, code, np.array([layout.index.shape[1]]), design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
             found["center"], found["root"], found["k"], found["wide"], found["working"], *arguments,
-            *(found[name] for name in ("log_m", "precision", "row_precision", "wider", "row_width")),
+            *(found[name] for name in ("log_m", "precision", "row_precision", "width", "row_width")),
         ]  # fmt: skip
         scales, effects = len(code), len(layout.fixed)
         n = scales + effects + (rows if layout.single else 0)
@@ -423,13 +436,14 @@ def _density(
     def real(k: int) -> np.ndarray:
         return reals[integers[1 + 2 * k] : integers[1 + 2 * k] + integers[2 + 2 * k]]
 
-    index, row_scale, code = whole(0), whole(1), whole(2)
-    y, trials, offset, weight, share, fixed = real(3), real(4), real(5), real(6), real(7), real(8)
-    center, root, pull, wide, working = real(9), real(10), real(11), real(12), real(13)
-    a, b, log_m = real(14), real(15), real(16)
-    precision, row_precision, wider, row_width = real(17), real(18), real(19), real(20)
+    cell, index, row_scale, code, n_cells = whole(0), whole(1), whole(2), whole(3), whole(4)[0]
+    y, trials, offset, weight, share, fixed = real(5), real(6), real(7), real(8), real(9), real(10)
+    center, root, pull, wide, working = real(11), real(12), real(13), real(14), real(15)
+    a, b, log_m = real(16), real(17), real(18)
+    precision, row_precision, at_pilot, row_width = real(19), real(20), real(21), real(22)
     n_scales, n_effects, rows = code.shape[0], fixed.shape[0], y.shape[0]
-    terms, single = index.shape[0] // rows, at.shape[0] > n_scales + n_effects
+    columns, families = index.shape[0] // n_cells, cell.shape[0] // rows
+    single = at.shape[0] > n_scales + n_effects
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
     value = kernel.logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
@@ -440,24 +454,26 @@ def _density(
     part = share.reshape((n_effects, n_scales)) * sd**2  # of variances
     scale, width, gain = np.empty(n_effects), np.empty(n_effects), np.empty(n_effects)
     for j in range(n_effects):
-        variance = fixed[j] + part[j].sum()
+        variance = fixed[j]
+        for k in range(n_scales):
+            variance += part[j, k]
         scale[j] = math.sqrt(variance)
-        part[j] /= variance
         ratio = precision[j] * variance
         gain[j] = ratio / (1.0 + ratio)
-        away = 0.5 * math.log1p(ratio) - wider[j]
-        width[j] = math.exp(-away)
+        width[j] = at_pilot[j] / math.sqrt(1.0 + ratio)
         z[j] *= width[j]
-        value -= away
-        value -= 0.5 * z[j] * z[j]
+        value += math.log(width[j]) - 0.5 * z[j] * z[j]
     effect = scale * z
     if out.shape[0] > 0:
         out[:n_scales] = theta
         out[n_scales : n_scales + n_effects] = effect
-    smooth, error = np.zeros(rows), np.empty(rows)
-    for t in range(terms):
+    of_cells, smooth, error = np.zeros(n_cells), np.zeros(rows), np.empty(rows)
+    for t in range(columns):
+        for c in range(n_cells):
+            of_cells[c] += weight[t * n_cells + c] * effect[index[t * n_cells + c]]
+    for t in range(families):
         for r in range(rows):
-            smooth[r] += weight[t * rows + r] * effect[index[t * rows + r]]
+            smooth[r] += of_cells[cell[t * rows + r]]
     for r in range(rows):
         z_row, row_sd, shrink, row_gain = 0.0, 0.0, 1.0, 0.0
         if single:
@@ -481,16 +497,20 @@ def _density(
             to_log[row_scale[r]] -= row_gain * (z_row * to_z_row + 1.0)
             grad[place] = shrink * wide[r] * to_z_row
             error[r] -= shrink * pull[r] * to_z_row
-    to_z = np.zeros(n_effects)
-    for t in range(terms):
+    to_cells, to_z = np.zeros(n_cells), np.zeros(n_effects)
+    for t in range(families):
         for r in range(rows):
-            to_z[index[t * rows + r]] += weight[t * rows + r] * error[r]
+            to_cells[cell[t * rows + r]] += error[r]
+    for t in range(columns):
+        for c in range(n_cells):
+            to_z[index[t * n_cells + c]] += weight[t * n_cells + c] * to_cells[c]
     to_z *= scale
     for j in range(n_effects):
         by_log = to_z[j] * z[j]  # of the effect: by the logarithm of its own standard deviation
         to_z[j] -= z[j]
         by_log -= gain[j] * (z[j] * to_z[j] + 1.0)
-        to_log += by_log * part[j]
+        for k in range(n_scales):
+            to_log[k] += by_log * part[j, k] / scale[j] ** 2
     grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * width)
     for k in range(n_scales):
         shape, first = kernel.prior_shape(code[k], a[k], b[k], sd[k], theta[k])

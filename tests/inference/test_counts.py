@@ -67,8 +67,7 @@ def test_standard_deviations_of_single_questions_are_those_of_the_model(laid):
     design, layout = laid
     rng = np.random.default_rng(1)
     scales = {name: float(rng.uniform(0.5, 2)) for name in layout.scales}
-    x = np.zeros((len(design.y), len(layout.fixed)))
-    x[np.arange(len(design.y))[None, :], layout.index] = layout.weight
+    x = layout.matrix()
     sd = layout.sds(np.array([scales[name] for name in layout.scales]))
     found = (x * sd) @ (x * sd).T
     expected = np.zeros_like(found)
