@@ -176,9 +176,9 @@ def test_a_query_is_answered_in_its_names(query, monkeypatch):
 @pytest.mark.parametrize(
     ("arts", "female", "verdict", "warns", "headline"),
     [
-        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", "no closer", "class Science."),
+        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", "includes 0", "class Science."),
         ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, "", "class Science."),
-        ((-0.14, -0.06), (-0.01, 0.01), "negligible", "no closer", "class Science."),
+        ((-0.14, -0.06), (-0.01, 0.01), "negligible", "includes 0", "class Science."),
         ((-0.14, -0.06), (0.01, 0.11), "above", "points the other way", "class Science."),
         ((-0.14, 0.06), (-0.11, 0.01), "inconclusive", "", "classes Science and Arts."),
         ((-0.14, 0.06), (-0.11, -0.01), "inconclusive", "", "class Arts, unlike the row"),

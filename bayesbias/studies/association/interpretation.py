@@ -139,10 +139,7 @@ def _warnings(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> list[str]:
         row, label = sets[name], label_of(own_names(fit), sets[name])
         where = side(row.hpdi_low, row.hpdi_high)
         if where is Verdict.INCONCLUSIVE:
-            out.append(
-                f"class {name}: its attributes may be no closer to it than to other classes. "
-                f'Report the row "{label}" too.'
-            )
+            out.append(f'class {name}: the row "{label}" {common.zero_in(row)}. Report it too.')
         elif (where is Verdict.BELOW) != (name in near):
             out.append(f'class {name}: the row "{label}" points the other way. Report it too.')
     if ratio := _variance_ratio(fit):
