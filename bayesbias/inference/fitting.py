@@ -27,8 +27,8 @@ from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import PAIRWISE_TARGET_ACCEPT, pymc_model, sample_pairwise
-from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
-from bayesbias.inference.linear import Key, Quantities, Rotated, mixtures_of
+from bayesbias.inference.likelihood import NotCollapsible, Reduction, collapse, factors_of
+from bayesbias.inference.linear import Key, Moments, Quantities, mixtures_of, moments_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.inference.storage import read_fit
@@ -105,7 +105,7 @@ def fit(
     chains: int = 4,
     seed: int | None = None,
     sampler: str = "auto",
-    engine: str = "nuts",
+    engine: str = "auto",
     target_accept: float | None = None,
     pointwise: bool = False,
     cores: int | None = None,
@@ -134,11 +134,12 @@ def fit(
         PyMC. ``auto`` takes the first if it applies, and else records why not. Binomial models it
         samples as ``counts``: SDs and effects together, without PyMC. The provenance says which it
         was (``["sampler"]["method"]``).
-    engine : {"nuts", "quick"}
+    engine : {"auto", "nuts", "quick"}
         How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
-        be trusted (Pareto k above 0.7), NUTS takes its place; `BiasFit.engine` says which it was,
-        and why.
+        be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
+        a density takes a millisecond or more, as of tables that are no grid. `BiasFit.engine` says
+        which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
         second run if a step diverged; 0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200
@@ -201,7 +202,7 @@ def fit(
             checks.choice(label, design.coords[column], f"{where}, {column}")
     refuse_equal_outcomes(design)
     # 2. Effects are integrated out.
-    reduced: Collapsed | None = None
+    reduced: Reduction | None = None
     why = _ASKED if sampler == "pairwise" else ""
     # Before Numba, whose import looks through all modules that are there already.
     import nutpie  # noqa: F401
@@ -227,7 +228,7 @@ def fit(
     idata: Any = None
     if reduced:
         method, settings["engine"] = "collapsed", engine
-        idata = sample_collapsed(reduced, settings, cores)
+        idata = sample_collapsed(reduced, settings, cores, progress)
     else:
         method = "counts"
         if design.trials is not None and sampler != "pairwise":
@@ -248,6 +249,8 @@ def fit(
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
     result = BiasFit(sampled=idata, table=frame, spec=spec, provenance=provenance)
+    if reduced:
+        result.__dict__["_reduced"] = reduced  # what its tables ask of it would be made again
     return with_pointwise(result) if pointwise else result
 
 
@@ -264,8 +267,8 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
     Defaults are left out, since another model may be sampled another way.
     """
     out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains")}
-    if Engine.of(sampler).asked == "quick":
-        out["engine"] = "quick"
+    if (asked := Engine.of(sampler).asked) != "auto":
+        out["engine"] = asked
     if sampler.get("why_not_collapsed") == _ASKED:
         out["sampler"] = "pairwise"
     if (target := sampler.get("target_asked")) is not None:
@@ -286,10 +289,9 @@ def refuse_equal_outcomes(design: Design) -> None:
         )
 
 
-def refuse_no_noise(reduced: Collapsed) -> None:
+def refuse_no_noise(reduced: Reduction) -> None:
     """Refuse rows that the effects reproduce exactly: their noise would shrink without end."""
-    least = 1e-22 * float(np.sum(reduced.design.y**2))
-    if any(not part.effects and part.gram_root[0, 0] ** 2 <= least for part in reduced.components):
+    if reduced.without_noise():
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that there is no noise to "
             "model. Are the outcomes labels (0 or 1), rounded, of sentences with the same vector, "
@@ -353,16 +355,16 @@ class Prepared:
     ----------
     order : ndarray of int or None
         The order in which `reduced` has the pairs.
-    reduced : Collapsed
+    reduced : Reduction
         The reduction of some outcome.
-    contrasts, rotated : Quantities, Rotated
-        The contrasts, and the same of the rotated effects.
+    contrasts, rotated : Quantities, Moments
+        The contrasts, and the same made ready for the reduction.
     """
 
     order: np.ndarray | None
-    reduced: Collapsed
+    reduced: Reduction
     contrasts: Quantities
-    rotated: Rotated
+    rotated: Moments
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
@@ -394,7 +396,7 @@ class Prepared:
         refuse_equal_outcomes(reduced.design)
         refuse_no_noise(reduced)
         used = dict(settings)  # to which the engine is added
-        theta = sample_theta(reduced, used, 1)[0]
+        theta = sample_theta(reduced, used, 1, False)[0]
         scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
         mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.rotated)
         if mixed is None:
@@ -438,4 +440,4 @@ def prepare(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Prep
         return None
     whole = asked_quantities(design, "population", contrasted=True)
     contrasts = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
-    return Prepared(order, reduced, contrasts, Rotated.of(reduced, contrasts.linear))
+    return Prepared(order, reduced, contrasts, moments_of(reduced, contrasts.linear))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.likelihood import NotCollapsible, collapse_grid
 from bayesbias.inference.sampling import LONG_RUN, STATISTICS, laplace, mixed, thinned
 from bayesbias.models.design import Design
 
@@ -118,7 +118,7 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
     calm = np.clip(design.y, middle - reach, middle + reach)  # outlying rows pulled in
     pilot = replace(spec, likelihood="Normal", noise={"sigma": spec.noise["sigma"]})
     try:
-        reduced = collapse(replace(design, spec=pilot, y=calm))
+        reduced = collapse_grid(replace(design, spec=pilot, y=calm))
     except NotCollapsible:
         return None
     if max(reduced.component_sizes) > _MOST_ROWS:

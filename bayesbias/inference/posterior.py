@@ -24,7 +24,7 @@ from bayesbias.inference.estimands import (
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
-from bayesbias.inference.likelihood import Collapsed, collapse
+from bayesbias.inference.likelihood import Reduction, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
@@ -584,7 +584,7 @@ class BiasFit(sections.Result):
         return self.design.ordered()
 
     @functools.cached_property
-    def _reduced(self) -> Collapsed | None:
+    def _reduced(self) -> Reduction | None:
         """The design with effects integrated out; None if the fit was sampled with its effects."""
         collapsed = self.provenance["sampler"].get("method") == "collapsed"
         return collapse(self.ordered) if collapsed else None

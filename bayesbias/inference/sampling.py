@@ -15,7 +15,7 @@ import functools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +24,13 @@ from bayesbias.core import FitError
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
-from bayesbias.inference.likelihood import Collapsed
+from bayesbias.inference.likelihood import Collapsed, Reduction
 from bayesbias.models.design import Arrays, Design
 
 if TYPE_CHECKING:
     import xarray as xr
 
-ENGINES = ("nuts", "quick")
+ENGINES = ("auto", "nuts", "quick")
 MOST_PARETO_K = 0.7
 _ROUNDS = 5
 _DEGREES = 10.0
@@ -42,6 +42,7 @@ LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
+NO_DENSITY = 1e300  # minus a log density beyond floating point, for searches
 AT_MODE = 0.3375  # the coordinate of a scale at the mode of its logarithm
 COLLAPSED_TARGET_ACCEPT = 0.8, 0.95, 0.995  # the others where steps of the size before diverged
 STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # those kept
@@ -55,8 +56,8 @@ class Engine:
     ----------
     name : {"nuts", "quick"}
         The engine that gave the draws; ``quick`` is importance sampling of the scales.
-    asked : {"nuts", "quick"}
-        The engine that was asked for.
+    asked : {"auto", "nuts", "quick"}
+        The engine that was asked for; ``auto`` is NUTS unless the density of a table is costly.
     pareto_k : float or None
         The shape of the tail of the importance weights, which can be trusted up to 0.7.
     effective : float
@@ -88,12 +89,12 @@ class Engine:
         return cls(**sampler.get("engine", {}))
 
     def in_words(self) -> str:
-        """Return a phrase about the engine; empty if NUTS was asked for."""
+        """Return a phrase about the engine; empty if it is NUTS, and was meant to be."""
         k = "without bound" if self.pareto_k is None else f"{self.pareto_k:.2f}"
         if self.name == "quick":
             drawn = f"{self.effective:,.0f} effective of {self.proposed:,} draws"
             return f"importance sampling, {drawn}, Pareto k {k}"
-        if self.asked == "quick":
+        if self.why_not:
             why = {
                 "pareto_k": f"Pareto k was {k}",
                 "effective": f"only {self.effective:.0f} of {self.proposed:,} draws counted",
@@ -104,67 +105,122 @@ class Engine:
         return ""
 
 
-def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+def sample_collapsed(
+    reduced: Reduction, settings: dict[str, Any], cores: int, progress: bool | None = None
+) -> xr.DataTree:
     """Return the draws of the scales, with statistics of the sampler.
 
     Parameters
     ----------
-    reduced : Collapsed
+    reduced : Reduction
     settings : dict
         ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``. What gave
         the draws, and how, is written into it.
     cores : int
         How many chains run at a time.
+    progress : bool, optional
+        A progress bar, as of `fit`.
     """
     import xarray as xr
 
-    theta, stats = sample_theta(reduced, settings, cores)
-    values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
-    # The sampler's own density is that of its coordinates.
-    stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
+    theta, stats = sample_theta(reduced, settings, cores, progress)
+    if stats is None or "step_size" in stats:
+        # The sampler's own density is that of its coordinates.
+        values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
+        stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
     posterior = parameter_dataset(reduced.design, reduced.scales_of(theta), len(theta))
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
 
 
 def sample_theta(
-    reduced: Collapsed, settings: dict[str, Any], cores: int
+    reduced: Reduction, settings: dict[str, Any], cores: int, progress: bool | None = None
 ) -> tuple[np.ndarray, xr.Dataset | None]:
-    """Return draws of the log scales, shape (chains, draws, n_theta), and statistics of NUTS."""
-    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+    """Return draws of the log scales, shape (chains, draws, n_theta), and statistics."""
+    import xarray as xr
 
-    asked, engine, approximation = settings.pop("engine", "nuts"), Engine(), None
+    asked, approximation = settings.pop("engine", "nuts"), None
+    engine = Engine(asked=asked)
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
-        if asked == "quick":
-            size = settings["draws"], settings["chains"]
+        size = settings["draws"], settings["chains"]
+        if asked != "nuts" and reduced.costly:
+            from bayesbias.inference.importance import sample_costly
+
+            theta, logp, engine, approximation = sample_costly(reduced, *size, seed, progress)
+            engine = replace(engine, asked=asked)
+            stats: xr.Dataset | None = xr.Dataset({"logp": (("chain", "draw"), logp)})
+        elif asked == "quick":
             theta, engine, approximation = weighted_theta(reduced, *size, seed)
-            if engine.name == "quick":
-                settings["engine"] = asdict(engine)
-                return theta, None
+            stats = None
+        if engine.name == "quick":
+            settings["engine"] = asdict(engine)
+            return theta, stats
         if approximation is None:
             approximation = laplace(reduced)
+        theta, stats = _nuts_of_scales(reduced, approximation, settings, cores, seed)
+    settings["engine"] = asdict(engine)
+    return theta, stats
+
+
+def _nuts_of_scales(
+    reduced: Reduction,
+    approximation: ScaleApproximation,
+    settings: dict[str, Any],
+    cores: int,
+    seed: int,
+) -> tuple[np.ndarray, xr.Dataset]:
+    """Sample the log scales by NUTS, in smaller steps or longer where that is needed."""
+    if isinstance(reduced, Collapsed):
+        from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
         data = packed(
             [*reduced.arrays, approximation.log_m, approximation.mode, approximation.root]
         )
-        callbacks = (logp_callback, expand_callback)
+        compiled = compiled_density(reduced.n_theta, (logp_callback, expand_callback), data)
+    else:
+        compiled = _called_density(reduced, approximation)
 
-        def run(times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
-            lengths = {name: times * settings[name] for name in ("draws", "tune")}
-            return nuts(reduced.n_theta, callbacks, data, settings | lengths, cores, seed)
+    def run(times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
+        lengths = {name: times * settings[name] for name in ("draws", "tune")}
+        return nuts(compiled, settings | lengths, cores, seed)
 
-        asked_target = settings["target_asked"] = settings.get("target_accept")
-        for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
-            settings["target_accept"] = target
-            theta, stats = run()
-            if not stats["diverging"].any():
-                break
-        thin = 1
-        if settings["draws"] >= LONG_RUN and not mixed(theta):
-            thin = settings["thin"] = _LONGER
-            theta, stats = run(thin)
-    settings["engine"] = asdict(engine)
+    asked_target = settings["target_asked"] = settings.get("target_accept")
+    for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
+        settings["target_accept"] = target
+        theta, stats = run()
+        if not stats["diverging"].any():
+            break
+    thin = 1
+    if settings["draws"] >= LONG_RUN and not mixed(theta):
+        thin = settings["thin"] = _LONGER
+        theta, stats = run(thin)
     return theta[:, ::thin], thinned(stats, thin)
+
+
+def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> Any:
+    """Return a density for nutpie that Python works out, in the coordinates of the scales."""
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    n, mode, root = reduced.n_theta, approximation.mode, approximation.root
+
+    def density(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = approximation.minus(reduced, mode + root @ z)
+        if value >= NO_DENSITY:
+            raise ValueError("no density")  # a divergence
+        return -value, -(root.T @ gradient)
+
+    def draw(z: np.ndarray) -> dict[str, np.ndarray]:
+        return {"theta": approximation.theta(mode + root @ z)[0]}
+
+    return from_pyfunc(
+        n,
+        make_logp_fn=lambda: density,
+        make_expand_fn=lambda *_: draw,
+        expanded_dtypes=[np.dtype(float)],
+        expanded_shapes=[(n,)],
+        expanded_names=["theta"],
+        make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(0, 1, n),
+    )
 
 
 def mixed(draws: np.ndarray) -> bool:
@@ -184,25 +240,15 @@ def thinned(drawn: xr.Dataset, times: int) -> xr.Dataset:
     return kept.assign_coords(draw=range(kept.sizes["draw"]))
 
 
-def nuts(
-    n: int,
-    callbacks: tuple[Any, Any],
-    data: np.ndarray,
-    settings: Mapping[str, Any],
-    cores: int,
-    seed: int,
-) -> tuple[np.ndarray, xr.Dataset]:
-    """Sample n numbers by nutpie, and return draws (chains, draws, n) and statistics.
+def compiled_density(n: int, callbacks: tuple[Any, Any], data: np.ndarray) -> Any:
+    """Return a density for nutpie that two compiled functions work out, through C.
 
-    Nutpie calls the two compiled functions, density and draw, through C; `data` is what they read.
+    What nutpie makes of a PyMC model is made by hand: a density, a draw, and the `data` they read.
     """
-    import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
 
     logp_callback, expand_callback = callbacks
-    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a
-    # pointer.
-    compiled = CompiledPyMCModel(
+    return CompiledPyMCModel(
         dims={},
         _n_dim=n,
         _coords={},
@@ -218,6 +264,14 @@ def nuts(
         logp_func=None,
         expand_func=None,
     )
+
+
+def nuts(
+    compiled: Any, settings: Mapping[str, Any], cores: int, seed: int
+) -> tuple[np.ndarray, xr.Dataset]:
+    """Sample by nutpie, and return draws (chains, draws, n) and statistics."""
+    import nutpie
+
     with warnings.catch_warnings():
         # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
         warnings.filterwarnings(
@@ -280,24 +334,24 @@ class ScaleApproximation:
         log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
         return self.log_m + np.log(h), np.exp(log_slope), log_slope
 
-    def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
+    def log_densities(self, reduced: Reduction, u: np.ndarray) -> np.ndarray:
         """Return the log posterior density of coordinates of shape (n, n_theta)."""
         with np.errstate(all="ignore"):
             theta, _, log_slope = self.theta(u)
             value = reduced.log_densities(theta) + log_slope.sum(axis=1)
         return np.where(np.isfinite(value), value, -np.inf)
 
-    def minus(self, reduced: Collapsed, u: np.ndarray) -> tuple[float, np.ndarray]:
+    def minus(self, reduced: Reduction, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Return minus the log posterior density at one point, and its gradient."""
         with np.errstate(all="ignore"):
             theta, slope, log_slope = self.theta(u)
             value, gradient = reduced.log_density(theta)
             first = slope * np.exp(theta - self.log_m)
             out = -(value + log_slope.sum()), -(gradient * slope + first - u - slope)
-        return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
+        return out if np.isfinite(out[0]) else (NO_DENSITY, np.zeros_like(u))
 
 
-def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
+def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     """Approximate the posterior by a normal with its mode and curvature.
 
     With `near` the searches end near the mode, which is enough for a proposal.
@@ -309,7 +363,7 @@ def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = reduced.log_density(theta)
-        return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
+        return (-value, -gradient) if np.isfinite(value) else (NO_DENSITY, np.zeros(n))
 
     plain = ScaleApproximation(start, np.full(n, AT_MODE), np.eye(n), found=False)
     if not np.isfinite(reduced.log_density(start)[0]):
@@ -330,7 +384,7 @@ def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
 
 
 def weighted_theta(
-    reduced: Collapsed, draws: int, chains: int, seed: int
+    reduced: Reduction, draws: int, chains: int, seed: int
 ) -> tuple[np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales by importance sampling, all of the same weight.
 
@@ -413,14 +467,14 @@ def parameter_dataset(design: Design, draws: Arrays, chains: int) -> xr.Dataset:
     return xr.Dataset(variables, coords)
 
 
-def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
+def with_effects(posterior: xr.Dataset, reduced: Reduction, seed: int) -> xr.Dataset:
     """Return draws of the scales, each with one draw of all effects.
 
     Parameters
     ----------
     posterior : Dataset
         Draws of the scales.
-    reduced : Collapsed
+    reduced : Reduction
     seed : int
         The seed of the fit's random numbers, which always gives the same effects.
 

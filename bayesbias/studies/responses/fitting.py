@@ -13,7 +13,6 @@ a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`,
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,7 +40,6 @@ MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": 
 LITTLE = 0.1  # of a difference, in SDs of all answers
 LITTLE_PROBABILITY = 0.02
 _STEEPEST = 4  # slope of log odds on a probability of one half
-_LARGEST = 300  # rows of a component, up to which the exact likelihood is fast
 _DRAWS = 1000  # that probabilities are computed for
 
 
@@ -416,8 +414,6 @@ def fit_responses(
     ['a - b']
     """
     from bayesbias.inference.fitting import fit
-    from bayesbias.inference.likelihood import NotCollapsible, collapse
-    from bayesbias.models.design import Design
     from bayesbias.models.spec import list_models, load_model
     from bayesbias.models.variants import scaled, trimmed
 
@@ -481,11 +477,6 @@ def fit_responses(
     if spec.trim:
         spec = trimmed(spec, frame)
     sampling.setdefault("pointwise", False)
-    if kind == "number":
-        # The exact likelihood, unless missing cells tie all rows together.
-        with contextlib.suppress(NotCollapsible):
-            if max(collapse(Design.of(spec, frame)).component_sizes) > _LARGEST:
-                sampling.setdefault("sampler", "pairwise")
     try:
         result = replace(result, fit=fit(frame, spec, **sampling))
         result._fitted().provenance["table"]["name"] = table.name
