@@ -213,7 +213,7 @@ def sample_costly(
                 if found.effective < least_share * found.number:
                     break
                 lacking = wanted / found.effective - 1
-                blocks = math.ceil(min(lacking, 1.0) * found.u.shape[1] / block)
+                blocks = max(1, round(min(lacking, 1.0) * found.u.shape[1] / block))
                 found = found.joined(weighted(blocks, tick))
             if found.pareto_k <= MOST_PARETO_K and found.effective >= least:
                 break

@@ -84,6 +84,7 @@ _PER_SECOND, _CALL_S = 5e8, 5e-5  # operations of a factorization, and what each
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, ENOUGH_MIXED), (5e-3, 400)), 200
 _AT_ONCE = 128  # quantities, or draws, that are solved for together
+_MOST_COMPARED = 4_000_000  # weights
 _CALM, _TINY, _CLOSER = 1e-3, 1e-6, 3.0  # see `Unbalanced.without_noise`
 
 
@@ -614,12 +615,19 @@ class Solved:
     constant : ndarray, shape (quantities,)
         With the prior means that are numbers of the model file.
     weights : scipy.sparse.csr_array, shape (columns, quantities)
+    basis : scipy.sparse.csr_array, shape (columns, parts)
+        What is solved for: sums of columns that have the same weights in all quantities, where
+        these are fewer than the quantities, such as contrasts of a few groups.
+    mixing : ndarray, shape (parts, quantities), optional
+        The weights of the parts; without it parts are quantities.
     apart : tuple of (ndarray of int, scipy.sparse array)
         Variances of entries that enter no row, by number, and the weights of quantities on them.
     """
 
     constant: np.ndarray
     weights: Any
+    basis: Any
+    mixing: np.ndarray | None
     apart: tuple[tuple[np.ndarray, Any], ...]
 
     @classmethod
@@ -641,7 +649,15 @@ class Solved:
                 unused = reduced.without_data(name)
                 numbers = reduced.variance_of[name][unused]
                 apart.append((numbers, sparse.csr_array(of_entries)[:, np.flatnonzero(unused)]))
-        return cls(constant, onto, tuple(apart))
+        basis, mixing = onto, None
+        rows = np.flatnonzero(np.diff(onto.indptr))
+        if len(rows) * len(constant) <= _MOST_COMPARED:
+            parts, part = np.unique(onto[rows].toarray(), axis=0, return_inverse=True)
+            if len(parts) < len(constant):
+                at = rows, part.ravel()
+                basis = sparse.csr_array((np.ones(len(rows)), at), shape=(shape[0], len(parts)))
+                mixing = parts
+        return cls(constant, onto, basis, mixing, tuple(apart))
 
     def moments(self, reduced: Unbalanced, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and variance of the quantities given log scales, without new effects.
@@ -649,17 +665,22 @@ class Solved:
         Both have the shape (n, quantities), for log scales of the shape (n, n_theta).
         """
         points, point = np.unique(theta, axis=0, return_inverse=True)
-        starts = range(0, self.weights.shape[1], _AT_ONCE)
-        batches = [self.weights[:, start : start + _AT_ONCE].toarray() for start in starts]
+        starts = range(0, self.basis.shape[1], _AT_ONCE)
+        batches = [self.basis[:, start : start + _AT_ONCE].toarray() for start in starts]
 
         def of_point(row: np.ndarray, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
             given = reduced._given(row, factor)
             mean = self.weights.T @ (given.sds * given.standard)
-            parts = [np.zeros(0)]
+            if self.mixing is not None:
+                parts = [factor.whitened(given.sds[:, None] * batch) for batch in batches]
+                whitened = np.concatenate(parts, axis=1)
+                mixed = (whitened.T @ whitened) @ self.mixing
+                return mean, np.einsum("ij,ij->j", self.mixing, mixed)
+            squares = [np.zeros(0)]
             for batch in batches:
-                solved = factor.whitened(given.sds[:, None] * batch)
-                parts.append(np.einsum("ij,ij->j", solved, solved))
-            return mean, np.concatenate(parts)
+                whitened = factor.whitened(given.sds[:, None] * batch)
+                squares.append(np.einsum("ij,ij->j", whitened, whitened))
+            return mean, np.concatenate(squares)
 
         solved = reduced.each(of_point, points)
         mean = self.constant + np.array([part[0] for part in solved])[point.ravel()]

@@ -95,8 +95,10 @@ def test_quantities_and_effects_are_those_of_the_grid(model):
     thetas = np.random.default_rng(shifted(2)).normal(-2, 0.5, (4, by_grid.n_theta))[[0, 1, 1, 2]]
     if model != "own":
         linear = asked_quantities(design, "population", contrasted=True).linear
+        solved = moments_of(by_rows, linear)
+        assert (solved.mixing is None) == (model == "default")
         for ours, theirs in zip(
-            moments_of(by_rows, linear).moments(by_rows, thetas),
+            solved.moments(by_rows, thetas),
             moments_of(by_grid, linear).moments(by_grid, thetas),
             strict=True,
         ):
