@@ -23,9 +23,18 @@ _ANSWER_S = 10  # how long a scheduler may take to answer
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+_MOST_THREADS = 4
+
+
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Return how many threads share the work of one fit: one in a worker process."""
+    alone = os.environ.get("NUMBA_NUM_THREADS") == "1"
+    return 1 if alone else min(cores(), _MOST_THREADS)
 
 
 @functools.cache

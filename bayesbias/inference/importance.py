@@ -25,11 +25,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayesbias.core.progress import Tick, ticking
+from bayesbias.core.workers import threads
 from bayesbias.inference.likelihood import Reduction
 from bayesbias.inference.sampling import (
     MOST_PARETO_K,
@@ -47,6 +49,8 @@ _FEWEST, _MOST = 64, 512  # points of a chain in a block, powers of two
 _MOST_POINTS = 8192  # of a chain
 _BLOCK_S = 1.5  # how long a block of more than the fewest points may take
 _TRUST = 200.0  # effective draws that the covariance of the last proposal counts for
+_SEARCHES = 300  # densities that the mode and the curvature take
+_LONG_S = 10.0
 _REACH = 1.5  # where drops of the log density are measured
 _NARROWEST, _WIDEST = 0.6, 2.5
 _LEAST_DROP = 0.05
@@ -176,6 +180,7 @@ def sample_costly(
     Engine
     ScaleApproximation
     """
+    announce(_WANTED_PER_CHAIN * chains * 2 / threads() + _SEARCHES, reduced, progress)
     start = laplace(reduced, near=True)
     nothing = np.empty((chains, 0, reduced.n_theta)), np.empty((chains, 0))
     if not start.found:
@@ -232,6 +237,15 @@ def sample_costly(
     taken = _resampled(found.weights, draws, np.random.default_rng([seed, 5]))
     along = np.arange(chains)[:, None]
     return theta[along, taken], density[along, taken], engine, start
+
+
+def announce(densities: float, reduced: Reduction, progress: bool | None) -> None:
+    """Say on standard error how long sampling takes, if that is over ten seconds."""
+    seconds = densities * reduced.seconds
+    if seconds > _LONG_S and progress is not False:
+        amount = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        rows = f"{len(reduced.design.y):,} rows"
+        print(f"Sampling the model of {rows} takes about {amount}.", file=sys.stderr)
 
 
 def _points_in_a_block(reduced: Reduction, chains: int) -> int:

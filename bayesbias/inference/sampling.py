@@ -40,6 +40,7 @@ _FEWEST_PER_CHAIN = 300.0  # effective draws: three times what diagnostics ask o
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
 LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
+_STEPS_OF_A_DRAW = 30  # of NUTS, as densities: some ten steps, each with a gradient
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
 NO_DENSITY = 1e300  # minus a log density beyond floating point, for searches
@@ -157,6 +158,11 @@ def sample_theta(
             return theta, stats
         if approximation is None:
             approximation = laplace(reduced)
+        if reduced.costly:
+            from bayesbias.inference.importance import announce
+
+            steps = size[1] * (size[0] + settings["tune"]) * _STEPS_OF_A_DRAW
+            announce(steps, reduced, progress)
         theta, stats = _nuts_of_scales(reduced, approximation, settings, cores, seed)
     settings["engine"] = asdict(engine)
     return theta, stats

@@ -54,7 +54,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,7 +64,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesbias.core import FitError
-from bayesbias.core.workers import cores, one_thread_of_blas
+from bayesbias.core.workers import one_thread_of_blas, threads
 from bayesbias.inference.factorization import MOST_IN_TAIL, Factor, Pattern
 from bayesbias.inference.kernel import FARTHEST, LOG_2PI, compiled, prior_constant, prior_shape
 from bayesbias.inference.likelihood import (
@@ -79,7 +78,6 @@ from bayesbias.models.design import Design
 
 MOST_BYTES = 4 * 2**30
 _SHORT_TERM = 12  # entries of a term whose columns go last
-_MOST_THREADS = 4
 _PER_SECOND, _CALL_S = 5e8, 5e-5  # operations of a factorization, and what each call costs
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, ENOUGH_MIXED), (5e-3, 400)), 200
@@ -162,7 +160,7 @@ class Layout:
                 f"{pattern.tail:,}: names, items or other units meet each other in too many ways. "
                 "Fit fewer units, or a model with fewer terms."
             )
-        _refuse_bytes(_threads() * pattern.nbytes)
+        _refuse_bytes(threads() * pattern.nbytes)
 
         incidence = incidence[:, pattern.order]
         incidence.sort_indices()
@@ -204,12 +202,6 @@ def _refuse_bytes(wanted: float) -> None:
             f"the table: expected a model that fits into {MOST_BYTES / 2**30:.0f} GiB, got one that "
             f"takes {wanted / 2**30:.1f} GiB. Fit fewer rows or units, or a model with fewer terms."
         )
-
-
-def _threads() -> int:
-    """Return how many threads evaluate densities at a time: one in a worker process."""
-    alone = os.environ.get("NUMBA_NUM_THREADS") == "1"
-    return 1 if alone else min(cores(), _MOST_THREADS)
 
 
 @compiled
@@ -511,7 +503,7 @@ class Unbalanced(Reduction):
         for place, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             for first in range(start, end, _AT_ONCE):
                 tasks.append((points[place], draws[first : min(first + _AT_ONCE, end)]))
-        size, together = self.layout.pattern.size, 4 * _threads()
+        size, together = self.layout.pattern.size, 4 * threads()
 
         def drawn(task: tuple[Any, ...], factor: Factor) -> np.ndarray:
             row, _, normals = task
@@ -565,18 +557,18 @@ class Unbalanced(Reduction):
         self, work: Callable[[Item, Factor], Answer], items: Sequence[Item] | np.ndarray
     ) -> list[Answer]:
         """Return what work makes of each item, on a few threads."""
-        threads = min(_threads(), len(items))
+        number = min(threads(), len(items))
 
         def some(first: int) -> list[Answer]:
             with self._factor() as factor, np.errstate(all="ignore"):
-                return [work(item, factor) for item in items[first::threads]]
+                return [work(item, factor) for item in items[first::number]]
 
         with one_thread_of_blas():
-            if threads < 2:
+            if number < 2:
                 return some(0) if len(items) else []
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(some, range(threads)))
-        return [parts[k % threads][k // threads] for k in range(len(items))]
+            with ThreadPoolExecutor(number) as pool:
+                parts = list(pool.map(some, range(number)))
+        return [parts[k % number][k // number] for k in range(len(items))]
 
 
 def _noise_classes(
