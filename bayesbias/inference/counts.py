@@ -29,15 +29,7 @@ from numba import carray
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference import kernel
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
-from bayesbias.inference.sampling import (
-    AT_MODE,
-    LONG_RUN,
-    compiled_density,
-    mixed,
-    nuts,
-    parameter_dataset,
-    thinned,
-)
+from bayesbias.inference.sampling import AT_MODE, LONG_RUN, mixed, nuts, parameter_dataset, thinned
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -399,8 +391,7 @@ def _sampled(
         n = scales + effects + (rows if layout.single else 0)
         callbacks = (logp_of_counts, expand_counts)
         data, seed = kernel.packed(arrays, _WHOLE), design.stream(settings["seed"])
-        compiled = compiled_density(n, callbacks, data)
-        kept, stats = nuts(compiled, {**settings, **lengths}, cores, seed)
+        kept, stats = nuts(n, callbacks, data, {**settings, **lengths}, cores, seed)
     values, start = {}, 0
     for name in layout.scales:
         values[name] = np.exp(kept[..., start : start + design.size(name)])

@@ -182,13 +182,14 @@ def _nuts_of_scales(
         data = packed(
             [*reduced.arrays, approximation.log_m, approximation.mode, approximation.root]
         )
-        compiled = compiled_density(reduced.n_theta, (logp_callback, expand_callback), data)
+        callbacks = (logp_callback, expand_callback)
+        sample = functools.partial(nuts, reduced.n_theta, callbacks, data)
     else:
-        compiled = _called_density(reduced, approximation)
+        sample = functools.partial(nuts_of, _called_density(reduced, approximation))
 
     def run(times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
         lengths = {name: times * settings[name] for name in ("draws", "tune")}
-        return nuts(compiled, settings | lengths, cores, seed)
+        return sample(settings | lengths, cores, seed)
 
     asked_target = settings["target_asked"] = settings.get("target_accept")
     for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
@@ -246,15 +247,24 @@ def thinned(drawn: xr.Dataset, times: int) -> xr.Dataset:
     return kept.assign_coords(draw=range(kept.sizes["draw"]))
 
 
-def compiled_density(n: int, callbacks: tuple[Any, Any], data: np.ndarray) -> Any:
-    """Return a density for nutpie that two compiled functions work out, through C.
+def nuts(
+    n: int,
+    callbacks: tuple[Any, Any],
+    data: np.ndarray,
+    settings: Mapping[str, Any],
+    cores: int,
+    seed: int,
+) -> tuple[np.ndarray, xr.Dataset]:
+    """Sample n numbers by nutpie, and return draws (chains, draws, n) and statistics.
 
-    What nutpie makes of a PyMC model is made by hand: a density, a draw, and the `data` they read.
+    Nutpie calls the two compiled functions, density and draw, through C; `data` is what they read.
     """
     from nutpie.compile_pymc import CompiledPyMCModel
 
     logp_callback, expand_callback = callbacks
-    return CompiledPyMCModel(
+    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a
+    # pointer.
+    compiled = CompiledPyMCModel(
         dims={},
         _n_dim=n,
         _coords={},
@@ -270,12 +280,13 @@ def compiled_density(n: int, callbacks: tuple[Any, Any], data: np.ndarray) -> An
         logp_func=None,
         expand_func=None,
     )
+    return nuts_of(compiled, settings, cores, seed)
 
 
-def nuts(
+def nuts_of(
     compiled: Any, settings: Mapping[str, Any], cores: int, seed: int
 ) -> tuple[np.ndarray, xr.Dataset]:
-    """Sample by nutpie, and return draws (chains, draws, n) and statistics."""
+    """Sample a density that nutpie knows, and return draws (chains, draws, n) and statistics."""
     import nutpie
 
     with warnings.catch_warnings():
