@@ -45,6 +45,7 @@ _DEGREES = 10.0
 _ROUNDS = 5
 _LEAST_SHARE, _LEAST_SHARE_LATER = 0.25, 0.1  # of points that count, in the first round and later
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 110.0, 180.0  # effective draws: diagnostics ask for 100
+_CHEAP_S, _ENOUGH_PER_CHAIN = 0.1, 750.0
 _FEWEST, _MOST = 64, 512  # points of a chain in a block, powers of two
 _MOST_POINTS = 8192  # of a chain
 _BLOCK_S = 1.5  # how long a block of more than the fewest points may take
@@ -206,7 +207,10 @@ def sample_costly(
         )
         return Weighted.of(u, density, proposed)
 
-    wanted, most = min(_WANTED_PER_CHAIN, draws / 3) * chains, _MOST_POINTS * chains
+    # Ends of intervals of the SDs themselves gain from more draws, where these are cheap.
+    cheap = min(_CHEAP_S / reduced.seconds, _ENOUGH_PER_CHAIN)
+    wanted = min(max(cheap, _WANTED_PER_CHAIN), draws / 3) * chains
+    most = _MOST_POINTS * chains
     least = min(_LEAST_PER_CHAIN, draws / 3) * chains
     with ticking("sampling standard deviations", most, progress) as tick:
         for number in range(_ROUNDS):
