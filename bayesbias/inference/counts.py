@@ -312,14 +312,14 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     y, n = design.y, np.asarray(design.trials, dtype=float)
     x, q = layout.matrix(), len(layout.fixed)
     sd, has, one = np.ones(layout.share.shape[1]), layout.share > 0, layout.row_scale >= 0
-    of_rows = layout.row_scale[one]
+    of_rows, row_sd = layout.row_scale[one], np.zeros(len(y))
     eta = np.log((y + 0.5) / (n - y + 0.5))
     for _ in range(_ROUNDS):
         p = 1 / (1 + np.exp(-eta))
         w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
         working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
         scale = layout.sds(sd)
-        row_sd = np.where(one, sd[layout.row_scale], 0.0)
+        row_sd[one] = sd[of_rows]
         v = 1 / w + row_sd**2
         xd = x * scale
         inverse = np.linalg.inv(xd.T @ (xd / v[:, None]) + np.eye(q))
