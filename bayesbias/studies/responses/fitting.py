@@ -151,7 +151,9 @@ class ResponsesResult(sections.Result):
             make = partial(self._described, which, own, prob)
             frames += fit.cached(("responses", which, own, prob, self.rope), make)
         out = pd.concat(frames, ignore_index=True)
-        out[["contrast", "model"]] = out.pop("series").str.rsplit(" | ", n=1, expand=True)
+        # Of items that one group alone is asked about there are no rows.
+        series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
+        out["contrast"], out["model"] = series.str[0], series.str[-1]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
         return out.set_index(first).reset_index()
 
@@ -256,11 +258,12 @@ class ResponsesResult(sections.Result):
 
     def _kinds(self) -> list[str]:
         """Return what can be new."""
-        table = self._fitted().table
-        one = "group" in table and table.groupby("group")["word"].nunique().max() < 2
-        several = [name for name in self.responses.nouns if table[name].nunique() > 1]
-        # One word tells nothing about others.
-        return [self.responses.nouns[name] for name in several if not (one and name == "word")]
+        table, nouns = self._fitted().table, self.responses.nouns
+        several = [name for name in nouns if table[name].nunique() > 1]
+        if "arm" in table:  # one label of each group tells nothing about others
+            labels = table.groupby("arm")[several].nunique()
+            several = [name for name in several if labels[name].max() > 1]
+        return [nouns[name] for name in several]
 
     def _held(self, level: str, estimand: str) -> list[str]:
         """Return the means and effects that an estimand keeps; the others are averaged away."""
@@ -498,7 +501,30 @@ def fit_responses(
             f"{new[4:].capitalize()} have one {what} each, which cannot tell {new} from "
             f"{these}, or one from another: all have the same interval."
         )
-    return replace(result, notes=tuple(notes))
+    return replace(result, notes=(*notes, *_one_question(result)))
+
+
+def _one_question(result: ResponsesResult) -> list[str]:
+    """Say of which prompts and items each group has one, so that nothing is known about others."""
+    table, kinds = result.responses, result._kinds()
+    frame, unit = table.frame, "group" if len(table.groups) > 1 else "model"
+    if frame[tables.ASKED].eq("").all(axis=None):
+        return [
+            "The columns word, template and item are missing, so that all answers about a "
+            f"{unit} count as answers to one question. Nothing is known about other questions."
+        ]
+    alone = []
+    for name in ("template", "item"):  # a warning says it of words
+        named, several = frame[name].ne("").any(), frame[name].nunique() > 1
+        if named and table.nouns[name] not in kinds and (several or not kinds):
+            alone.append(table.nouns[name])
+    if not alone:
+        return []
+    one = join_words([noun.removesuffix("s") for noun in alone])
+    return [
+        f"Each {unit} has answers to one {one} only, so that nothing is known about other "
+        f"{join_words(alone)}."
+    ]
 
 
 def _told_apart(table: Responses) -> list[str]:
