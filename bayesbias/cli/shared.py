@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import bayesbias as bb
-from bayesbias.core import InputError
+from bayesbias.core import InputError, files
 from bayesbias.core.files import plain
 from bayesbias.core.sections import Interpretation
 
@@ -38,6 +38,17 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
+class Folder(click.Path):
+    """A folder to write to; one that cannot be written is refused before any work."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = files.path_of(super().convert(value, param, ctx), "--out", "the path of a folder")
+        if ctx is None or not ctx.resilient_parsing:
+            files.check_folder(path)
+        return path
+
+
 TYPES: dict[str, Any] = {
     "positive": click.FloatRange(0, min_open=True),
     "fraction": _fraction,
@@ -46,6 +57,7 @@ TYPES: dict[str, Any] = {
     "resamples": click.IntRange(99),
     "seed": click.IntRange(0, 2**32 - 1),
     "path": PATH,
+    "folder": Folder(path_type=Path),
     "numbers": _numbers,
     "names": lambda text: tuple(text.split(",")),
 }
@@ -308,7 +320,7 @@ def show(
         replaced = ", in place of the run that was there" if (out / "run.json").is_file() else ""
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["figure_style"], width=given["figure_width"]):
-            files = bb.save_run(
+            written_files = bb.save_run(
                 result,
                 out,
                 view=view,
@@ -325,7 +337,7 @@ def show(
     else:
         click.echo(bb.output.to_text(result, view, detail=given["detail"], more=more))
         if out is not None:
-            click.echo(f"Written  {out}: {len(files) - 1} files and run.json{replaced}")
+            click.echo(f"Written  {out}: {len(written_files) - 1} files and run.json{replaced}")
     failed = [name for name, fit in result.fits().items() if not fit.diagnostics()["ok"]]
     for name in failed:
         of = f" of {name}" if name else ""

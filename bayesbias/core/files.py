@@ -308,12 +308,42 @@ def read_json(path: Path) -> Any:
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder that cannot be made, before the work and not after it."""
-    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    """Refuse a folder that cannot be made or written, before the work and not after it.
+
+    A folder is made for a moment, since permissions alone do not tell: the disk may be read-only
+    or full, and the system's own folders take no files.
+
+    Examples
+    --------
+    >>> check_folder(Path(__file__) / "run")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: ...: expected a folder, got a path below the file ...
+    """
+    try:
+        os.lstat(out)  # names that are too long
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise _unwritable(out, error) from None
+    # A link to nothing is made where it leads.
+    place = Path(os.path.realpath(out))
+    existing = next(path for path in (place, *place.parents) if os.path.lexists(path))
     if not existing.is_dir():
-        raise InputError("expected a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("expected a folder that can be written, got another", where=existing)
+        kind = "a file" if existing == place else f"a path below the file {existing}"
+        raise InputError(f"expected a folder, got {kind}", where=out)
+    probe = existing / ".bayesbias-probe"
+    try:
+        probe.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process tried it too
+            probe.rmdir()
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    problem = f"expected a folder that can be written, got an error ({_reason(error)})"
+    return InputError(problem, where=out, hint="name another folder")
 
 
 @contextlib.contextmanager
