@@ -28,6 +28,7 @@ from bayesbias.core.files import read_json, sha256_file
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
+from bayesbias.sweeps.cells import verify_sweep
 
 MANIFEST = "run.json"
 PAYLOAD = "result.json"
@@ -285,12 +286,12 @@ def load_run(folder: checks.FilePath) -> Run:
 
 
 def verify_run(folder: checks.FilePath) -> dict[str, str]:
-    """Compare every file of a run with its hash.
+    """Compare every file of a run with its hash; of a sweep also its cells, finished or not.
 
     Parameters
     ----------
     folder : path
-        A folder with ``run.json``.
+        A folder with ``run.json``, or that of a sweep.
 
     Returns
     -------
@@ -303,7 +304,11 @@ def verify_run(folder: checks.FilePath) -> dict[str, str]:
         If there is no run in the folder.
     """
     path = Path(folder).expanduser()
-    return {name: _state(path / name, digest) for name, digest in _manifest(path)["files"].items()}
+    cells = verify_sweep(path)
+    if cells and not (path / MANIFEST).is_file():
+        return cells
+    files = _manifest(path)["files"]
+    return {**{name: _state(path / name, digest) for name, digest in files.items()}, **cells}
 
 
 def _state(path: Path, digest: str) -> str:
