@@ -24,7 +24,7 @@ import pandas as pd
 
 from bayesbias import __version__
 from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import read_json, sha256_file
+from bayesbias.core.files import read_json, sha256_file, write_csv
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
@@ -150,7 +150,7 @@ def save_run(
         (new / "result.txt").write_text(text + "\n", encoding="utf-8")
         for section in [*study.sections(result, view), *more]:
             if section.shown_on("files", "folder") and section.frame is not None:
-                section.frame.to_csv(new / f"{section.name}.csv", index=False)
+                write_csv(section.frame, new / f"{section.name}.csv")
             if section.figure is not None:
                 figure = section.draw()
                 for ending in figures:

@@ -292,7 +292,7 @@ def collect_results(
 
     frame = frame_of(rows)
     with files.whole_file(out / "results.csv") as temporary:
-        frame.to_csv(temporary, index=False)
+        files.write_csv(frame, temporary)
     with files.whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = set(recorded_keys(out)) - {cell.key for cell in cells}
