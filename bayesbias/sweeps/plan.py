@@ -301,7 +301,8 @@ def group_cells(plan: SweepPlan, progress: bool | None = None) -> list[CellGroup
     sources = [("embedding", entry, located(entry, embeddings)) for entry in plan.embeddings]
     sources += [("distances", entry, located(entry, ())) for entry in plan.distances]
     digests = []
-    with ticking("hashing inputs", len(sources), progress) as tick, ThreadPoolExecutor(4) as pool:
+    hashing = ticking("hashing inputs", len(sources), progress, long_steps=True)
+    with hashing as tick, ThreadPoolExecutor(4) as pool:
         for digest in pool.map(digest_of, [location for _, _, location in sources]):
             digests.append(digest)
             tick(1)

@@ -138,7 +138,7 @@ def run_sweep(
     failed = {cell.key: cell.error for cell in cells if cell.error is not None}
     wanted = {cell.key for cell in cells} - finished - set(failed)
     if wanted:
-        with ticking("fits", len(wanted), progress) as tick, hands:
+        with ticking("fits", len(wanted), progress, long_steps=True) as tick, hands:
             _fit_cells(groups, wanted, plan, out, failed, hands, tick)
 
     result = collect_results(cells, out, failed, len(finished), progress)
