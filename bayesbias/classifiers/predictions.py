@@ -72,7 +72,7 @@ class Predictions:
         delimiters = {".csv": ",", ".tsv": "\t"}
         delimiter = delimiters[checks.choice(path.suffix, delimiters, f"{path}, ending")]
         with files.whole_file(path) as temporary:
-            self.frame.to_csv(temporary, index=False, sep=delimiter)
+            files.write_csv(self.frame, temporary, delimiter=delimiter, exact=True)
         return path
 
     def __repr__(self) -> str:

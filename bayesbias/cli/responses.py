@@ -11,6 +11,7 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
     if out.suffix == ".txt":
         out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
     else:
-        frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
+        write_csv(frame, out, delimiter="," if out.suffix == ".csv" else "\t", exact=True)
     said = f"Written  {len(frame)} sentences to {out}"
     shared.tell({"sentences": len(frame), "written": str(out)}, said)
 

@@ -26,6 +26,8 @@ from bayesbias.core.formatting import in_one_line
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
+_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?")
 MOST_LINE = 1 << 24
 _CHUNK = 1 << 22
 _PACKAGE = Path(str(importlib.resources.files("bayesbias")))
@@ -377,6 +379,36 @@ def write_whole(path: checks.FilePath, content: str | bytes) -> None:
     """Write a text in UTF-8, or bytes, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_csv(frame: Any, path: Path, *, delimiter: str = ",", exact: bool = False) -> None:
+    """Write a data frame as CSV; every table that is exported as CSV or TSV is written here.
+
+    A spreadsheet would run a text such as ``=cmd|...`` as a formula. Such a text gets an apostrophe
+    in front, as OWASP advises. Numbers, also those that are written as texts, stay as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : Path
+    delimiter : str
+    exact : bool
+        Whether texts stay as they are, in data that this package reads again.
+    """
+    if not exact:
+        frame = frame.rename(columns=_shown_as_text)
+        for name, column in frame.select_dtypes(exclude=["number", "bool"]).items():
+            cells = column.astype(object).map(_shown_as_text)
+            if not cells.equals(column.astype(object)):
+                frame = frame.assign(**{name: cells})
+    frame.to_csv(path, index=False, sep=delimiter)
+
+
+def _shown_as_text(cell: Any) -> Any:
+    """Return a cell so that no spreadsheet takes it for a formula."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 # Hashes, and values for JSON

@@ -22,12 +22,13 @@ import pandas as pd
 
 from bayesbias import __version__
 from bayesbias.core import InputError, checks, files, some
-from bayesbias.core.files import guarded, path_of, read_json, sha256_file
+from bayesbias.core.files import guarded, path_of, read_json, sha256_file, write_csv
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.manifest import MANIFEST, PAYLOAD, SCHEMA, read_manifest
 from bayesbias.output.registry import study_of
 from bayesbias.output.replacing import put_in_place, read_steadily, settle, staging
+from bayesbias.sweeps.cells import verify_sweep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,7 +190,7 @@ def _write(
 
     for section in [*study_of(result).sections(result, view), *more]:
         if section.shown_on("files", "folder") and section.frame is not None:
-            section.frame.to_csv(new / f"{section.name}.csv", index=False)
+            write_csv(section.frame, new / f"{section.name}.csv")
         if section.figure is not None:
             figure = section.draw()
             for ending in figures:
@@ -328,12 +329,12 @@ def _load(path: Path) -> Run:
 
 
 def verify_run(folder: checks.FilePath) -> dict[str, str]:
-    """Compare every file of a run with its hash.
+    """Compare every file of a run with its hash; of a sweep also its cells, finished or not.
 
     Parameters
     ----------
     folder : path
-        A folder with ``run.json``.
+        A folder with ``run.json``, or that of a sweep.
 
     Returns
     -------
@@ -350,8 +351,11 @@ def verify_run(folder: checks.FilePath) -> dict[str, str]:
 
 
 def _verify(path: Path) -> dict[str, str]:
+    cells = verify_sweep(path)
+    if cells and not (path / MANIFEST).is_file():
+        return cells
     listed = read_manifest(path)["files"]
-    return {name: _state(path / name, digest) for name, digest in listed.items()}
+    return {**{name: _state(path / name, digest) for name, digest in listed.items()}, **cells}
 
 
 def _state(path: Path, digest: str) -> str:

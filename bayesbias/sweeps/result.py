@@ -1,6 +1,5 @@
 """What a sweep found: its tidy table, collected from the folder in the order of the plan."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks, files, sections
+from bayesbias.core.progress import ticking
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labeled_draws
+from bayesbias.sweeps.cells import draws_file, read_cell, recorded_keys
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -234,29 +235,33 @@ class _Cell:
         return self.rows
 
 
-def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
+def subtract_cells(frame: pd.DataFrame, out: Path, progress: bool | None = None) -> pd.DataFrame:
     """Return the differences of all contrasts from a sweep's table and draws."""
     same, rows = ["wordlist", "controls", "model", "seed"], []
     frame = frame[frame["quantity"].isin(["contrast", "standardized"])]
     overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
     frame = frame[overall & frame["trusted"].fillna(False).astype(bool)]
     frame = frame.assign(vectors=frame["embedding"].fillna(frame["distances"]))
+    pairs = []
     for _, own in frame.groupby(same, sort=False, dropna=False):
         first, *others = own["cell"].drop_duplicates()
-        for cell in others:
+        pairs += [(own, cell, first) for cell in others]
+
+    with ticking("subtracting cells", len(pairs), progress) as tick:
+        for own, cell, first in pairs:
             both = own[own["cell"].isin([cell, first])]
             standard = both[both["quantity"] == "standardized"]
             # In standard deviations, where both cells have the same ones.
             alike = standard["cell"].nunique() == 2 and standard["unit"].nunique() == 1
             both = standard if alike else both[both["quantity"] == "contrast"]
-            pair = [
-                _Cell(both[both["cell"] == key], folder / f"{key}.npz") for key in (cell, first)
-            ]
+            pair = [_Cell(both[both["cell"] == key], draws_file(out, key)) for key in (cell, first)]
             if all(each.file.is_file() and len(each.rows) for each in pair):
                 one, other = (each.rows.iloc[0] for each in pair)
                 found = difference(*pair, prob=float(one["prob"]), rope=float(one["rope"])).table
                 labels = one[["vectors", *same, "unit"]].to_dict()
                 rows.append(found.assign(**labels, minus=other["vectors"]))
+            tick(1)
+
     columns = ["vectors", "minus", *same, "contrast", "unit"]
     whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
     return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
@@ -268,42 +273,54 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def collect_results(
-    cells: Sequence[SweepCell], out: Path, failed: Mapping[str, str], reused: int
+    cells: Sequence[SweepCell],
+    out: Path,
+    failed: Mapping[str, str],
+    reused: int,
+    progress: bool | None = None,
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
     rows = []
-    for cell in cells:
-        about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
-        if cell.key in failed:
-            rows.append({**about, "status": "failed", "error": failed[cell.key]})
-            continue
-        record = json.loads((out / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
-        coverage, state = record["provenance"]["coverage"], record["diagnostics"]
-        # Words that a result rests on: no controls, no class that was left out.
-        protected, attributes = coverage["protected"], coverage["attributes"]
-        kept = [of for of in protected.values() if not of.get("left_out")]
-        left_out = [name for name, of in protected.items() if of.get("left_out")]
-        stereotypes = [of for name, of in attributes.items() if name not in CONTROLS]
-        about |= {
-            "status": "ok",
-            "n_pairs": record["n_pairs"],
-            "missing_words": len(coverage["missing"]),
-            "protected_listed": sum(of["listed"] for of in protected.values()),
-            "protected_found": sum(of["found"] for of in kept),
-            "stereotypes_listed": sum(of["listed"] for of in stereotypes),
-            "stereotypes_found": sum(of["found"] for of in stereotypes),
-            "classes_left_out": ", ".join(left_out) or None,
-            "method": record["provenance"]["sampler"]["method"],
-            **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
-            "trusted": state["ok"],
-            "problems": "; ".join(state["problems"]) or None,
-            "warnings": " ".join(record["warnings"]) or None,
-        }
-        rows += [{**row, **about} for row in record["rows"]]
+    with ticking("collecting cells", len(cells), progress) as tick:
+        for cell in cells:
+            about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
+            if cell.key in failed:
+                rows.append({**about, "status": "failed", "error": failed[cell.key]})
+            else:
+                rows += _rows_of(about, read_cell(out, cell.key))
+            tick(1)
+
     frame = frame_of(rows)
     with files.whole_file(out / "results.csv") as temporary:
-        frame.to_csv(temporary, index=False)
+        files.write_csv(frame, temporary)
     with files.whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
-    others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
-    return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out / "draws"))
+    others = set(recorded_keys(out)) - {cell.key for cell in cells}
+    return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out, progress))
+
+
+def _rows_of(about: Mapping[str, Any], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a fitted cell, each with what holds for the whole cell."""
+    coverage, state = record["provenance"]["coverage"], record["diagnostics"]
+    # Words that a result rests on: no controls, no class that was left out.
+    protected, attributes = coverage["protected"], coverage["attributes"]
+    kept = [of for of in protected.values() if not of.get("left_out")]
+    left_out = [name for name, of in protected.items() if of.get("left_out")]
+    stereotypes = [of for name, of in attributes.items() if name not in CONTROLS]
+    whole = {
+        **about,
+        "status": "ok",
+        "n_pairs": record["n_pairs"],
+        "missing_words": len(coverage["missing"]),
+        "protected_listed": sum(of["listed"] for of in protected.values()),
+        "protected_found": sum(of["found"] for of in kept),
+        "stereotypes_listed": sum(of["listed"] for of in stereotypes),
+        "stereotypes_found": sum(of["found"] for of in stereotypes),
+        "classes_left_out": ", ".join(left_out) or None,
+        "method": record["provenance"]["sampler"]["method"],
+        **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
+        "trusted": state["ok"],
+        "problems": "; ".join(state["problems"]) or None,
+        "warnings": " ".join(record["warnings"]) or None,
+    }
+    return [{**row, **whole} for row in record["rows"]]

@@ -165,7 +165,7 @@ class PairTable:
         checks.choice(path.suffix, (".csv", ".parquet"), f"{path}, ending")
         with files.whole_file(path) as temporary:
             if path.suffix == ".csv":
-                self.frame.to_csv(temporary, index=False)
+                files.write_csv(self.frame, temporary, exact=True)
             else:
                 self.frame.to_parquet(temporary, index=False)
 
