@@ -11,6 +11,7 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +67,10 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
     if out.suffix not in (".tsv", ".csv", ".txt"):
         raise InputError(f"expected a .tsv, .csv or .txt file, got {out.name!r}", where="--out")
     if out.suffix == ".txt":
-        out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
+        text = "\n".join(frame["sentence"]) + "\n"
     else:
-        frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
+        text = frame.to_csv(index=False, sep="," if out.suffix == ".csv" else "\t")
+    write_whole(out, text)
     said = f"Written  {len(frame)} sentences to {out}"
     shared.tell({"sentences": len(frame), "written": str(out)}, said)
 
