@@ -9,6 +9,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
+from bayesbias.cli.stopping import watch
 from bayesbias.core import InputError, some
 from bayesbias.core.files import plain, read_json, write_whole
 from bayesbias.core.sections import Column
@@ -132,6 +133,7 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
         result = replace(opened.result, rope=asked["rope"])
         opened = replace(opened, result=result)
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    watch(click.get_current_context(), out or beside)
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
 

@@ -11,7 +11,7 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.files import write_csv
+from bayesbias.core.files import write_csv, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
     if out.suffix not in (".tsv", ".csv", ".txt"):
         raise InputError(f"expected a .tsv, .csv or .txt file, got {out.name!r}", where="--out")
     if out.suffix == ".txt":
-        out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
+        write_whole(out, "\n".join(frame["sentence"]) + "\n")
     else:
         write_csv(frame, out, delimiter="," if out.suffix == ".csv" else "\t", exact=True)
     said = f"Written  {len(frame)} sentences to {out}"

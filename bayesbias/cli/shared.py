@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 import bayesbias as bb
+from bayesbias.cli.stopping import watch
 from bayesbias.core import InputError, files
 from bayesbias.core.files import plain
 from bayesbias.core.sections import Interpretation
@@ -94,6 +95,12 @@ class Command(click.Command):
                 )
             )  # fmt: skip
         return params
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it may write is known, should it be stopped."""
+        paths = [ctx.params[name] for name in ("out", "file") if ctx.params.get(name)]
+        watch(ctx, *map(Path, paths))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""

@@ -84,7 +84,7 @@ def new(file: Path) -> None:
         raise InputError(
             "expected a new file, got one that exists", where=str(file), hint="name another"
         )
-    file.write_text(wordlist_template(), encoding="utf-8")
+    files.write_whole(file, wordlist_template())
     click.echo(f"Written  {file}. Replace its words, then run: bayesbias wordlist check {file}")
 
 

@@ -242,9 +242,15 @@ def nuts(
                 at_work.cancel()
                 raise
         except RuntimeError as error:
+            reason = in_one_line(str(error), 80)
+            if "initial" not in str(error).lower():  # as where there are no more threads
+                raise FitError(
+                    f"the sampler stopped ({reason}). Are there enough threads and memory? "
+                    "Fewer chains need less of both"
+                ) from None
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
-                f"far too wide? ({in_one_line(str(error), 80)})"
+                f"far too wide? ({reason})"
             ) from None
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]
