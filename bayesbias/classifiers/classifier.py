@@ -51,6 +51,9 @@ class Classifier:
     predict: Callable[[list[str]], npt.ArrayLike]
     provenance: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        checks.line(self.name, "name of the classifier")
+
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the positive-class probability of each sentence, checked.
 

@@ -2,7 +2,7 @@
 
 import io
 import numbers
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,37 @@ def _plain_column(column: pd.Series, where: str, strict: bool) -> pd.Series:
         if not (value is None or value is pd.NA or isinstance(value, str | numbers.Real)):
             raise checks.wrong_kind(value, f"{where}, row {row}", "a number or a text")
     return column
+
+
+def checked_texts(
+    column: pd.Series, where: str, check: Callable[..., list[str]] = checks.labels
+) -> pd.Series:
+    r"""Return a column whose texts pass a check, in composed form; each text is checked once.
+
+    Parameters
+    ----------
+    column : Series
+        Cells that are no texts stay as they are.
+    where : str
+    check : callable
+        `checks.labels` for names, or `checks.free_texts` for sentences and prompts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> checked_texts(pd.Series(["a", "b\0", "a"]), "answers.csv, column group")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: answers.csv, column group: expected one line of visible characters, got 'b\x00'.
+    """
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    if not categorical and pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    distinct = column.cat.categories if categorical else pd.unique(column)
+    texts = [text for text in distinct if isinstance(text, str)]
+    checked = check(texts, where)
+    other = {text: new for text, new in zip(texts, checked, strict=True) if new != text}
+    return column.map(lambda cell: other.get(cell, cell)) if other else column
 
 
 # Files
