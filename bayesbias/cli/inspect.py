@@ -10,7 +10,7 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError
-from bayesbias.core.files import plain
+from bayesbias.core.files import check_not_input, plain, whole_file, write_whole
 from bayesbias.core.sections import Column
 
 COLUMNS = (
@@ -21,6 +21,7 @@ COLUMNS = (
     Column("hubness", "hubness", "number", digits=1),
     Column("never", "near none", "percent"),
 )
+WRITTEN = ("shape.json", "cosines.png", "dimensions.png")
 NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
@@ -33,6 +34,9 @@ def describe(out: Path | None, **given: Any) -> None:
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
+    if out is not None:
+        for name in WRITTEN:
+            check_not_input(out / name, [given["embedding"], given["controls"], given["vocab"]])
     vectors = shared.vectors_of(given, None)
     shape = bb.embeddings.describe_vectors(vectors, neutral=given["controls"])
     shapes, notes = {"as they are": shape}, []
@@ -44,10 +48,14 @@ def describe(out: Path | None, **given: Any) -> None:
             notes.append(f"Not after {way}: {error}")
     found = {name: plain(each.as_dict()) for name, each in shapes.items()}
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "shape.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
-        bb.plots.plot_cosines(shapes).figure.savefig(out / "cosines.png")
-        bb.plots.plot_dimensions(shapes).figure.savefig(out / "dimensions.png")
+        text, cosines, dimensions = (out / name for name in WRITTEN)
+        write_whole(text, json.dumps(found, indent=1))
+        for path, plot in (
+            (cosines, bb.plots.plot_cosines),
+            (dimensions, bb.plots.plot_dimensions),
+        ):
+            with whole_file(path) as temporary:
+                plot(shapes).figure.savefig(temporary)
     rows = pd.json_normalize(list(found.values())).assign(version=list(found))
     rows = rows.reindex(columns=[column.name for column in COLUMNS])
     said = "Cosines have an offset: read differences, or add --postprocess center."

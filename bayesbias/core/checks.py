@@ -28,6 +28,9 @@ Single pairs of one connection have a standard deviation near 0.2 around their m
 the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
 vectors with another spread, set your own.
 """
+MOST_PAIRS = 25_000_000
+"""Pairs of words, or of sentences, in one table: some 10 GB while it is made."""
+_BYTES_OF_PAIR = 400  # at most, while a table is made
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Newlines and tabs are part of a longer text; the others act on a terminal, or end a text in a file.
 _ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -82,6 +85,23 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
     """
     for name, value in (("chains", chains), ("draws", draws), ("tune", tune)):
         count(value, name)
+
+
+def number_of_pairs(words: int, attributes: int, where: object) -> None:
+    """Refuse a table of more pairs than a usual machine holds, before it is made.
+
+    Examples
+    --------
+    >>> number_of_pairs(20_000, 20_000, "list")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: list: expected at most 25,000,000 pairs, got 400,000,000 (160 GB of memory). Split it, or sample its words.
+    """
+    pairs = words * attributes
+    if pairs > MOST_PAIRS:
+        found = f"{pairs:,} ({pairs * _BYTES_OF_PAIR / 1e9:,.0f} GB of memory)"
+        problem = f"expected at most {MOST_PAIRS:,} pairs, got {found}"
+        raise InputError(problem, where=where, hint="split it, or sample its words")
 
 
 def is_number(value: Any) -> bool:

@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
-from bayesbias.core.files import guarded, opened, read_text, refuse_binary
+from bayesbias.core.files import (
+    decoded,
+    guarded,
+    opened,
+    parse_json,
+    parse_json_lines,
+    read_bytes,
+    read_text,
+    refuse_binary,
+)
 
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
@@ -133,11 +142,9 @@ def read_rows(path: Path) -> pd.DataFrame:
         if ending in (".parquet", ".pq"):
             return pd.read_parquet(path)
         if ending in (".jsonl", ".json", ".ndjson"):
-            import json
-
-            text = path.read_text(encoding="utf-8").strip()
-            each = filter(str.strip, text.split("\n"))
-            rows = json.loads(text) if text.startswith("[") else [json.loads(row) for row in each]
+            text = decoded(read_bytes(path), path)
+            is_list = text.lstrip().startswith("[")
+            rows = parse_json(text, path) if is_list else parse_json_lines(text, path)
             return pd.json_normalize(rows)
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
