@@ -11,7 +11,7 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.cli.stopping import watch
 from bayesbias.core import InputError, some
-from bayesbias.core.files import plain, read_json, write_whole
+from bayesbias.core.files import check_not_input, plain, read_json, write_whole
 from bayesbias.core.sections import Column
 
 COLUMNS = (
@@ -37,8 +37,11 @@ def describe(out: Path | None, force: bool, **given: Any) -> None:
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
-    if out is not None and not force:
-        _check_description(out)
+    if out is not None:
+        for name in DESCRIPTION:
+            check_not_input(out / name, [given["embedding"], given["controls"], given["vocab"]])
+        if not force:
+            _check_description(out)
     vectors = shared.vectors_of(given, None)
     shape = bb.embeddings.describe_vectors(vectors, neutral=given["controls"])
     shapes, notes = {AS_THEY_ARE: shape}, []

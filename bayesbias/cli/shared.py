@@ -204,6 +204,7 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
     from bayesbias.tables.counts import pool_of
     from bayesbias.tables.joining import keep_common
+    from bayesbias.wordlists.wordlist import check_number_of_pairs
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:
@@ -217,6 +218,7 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
         controls, counted = given.get("controls"), dict[str, Any]()
         matched = controls == "matched"
         words = bb.load_wordlist(given["wordlist"], controls=None if matched else controls)
+        check_number_of_pairs(words)
         wanted = list(words.words)
         if matched:
             if given.get("counts") is None:

@@ -68,6 +68,7 @@ class Embedding:
     _row: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", checks.line(self.name, "name of the embedding"))
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
         if vectors.shape[:-1] != (len(words),) or vectors.dtype not in (np.float32, np.float64):

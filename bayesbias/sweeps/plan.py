@@ -219,6 +219,7 @@ def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[st
     """Return names that are shipped and paths; a path without a file fails its own cells alone."""
     listed = [value] if isinstance(value, str | os.PathLike) else value
     entries = checks.distinct([os.fspath(entry) for entry in listed], "entry", where)
+    checks.labels(entries, where)
     for entry in entries:
         looks_like_path = os.sep in entry or bool(Path(entry).suffix)
         if entry not in names and not looks_like_path and not (folder / entry).exists():

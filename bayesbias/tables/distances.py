@@ -19,7 +19,7 @@ from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.pair_table import SIDES, Coverage, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList, check_number_of_pairs
 
 
 def distance_table(
@@ -95,6 +95,7 @@ def distance_table(
         raise InputError(f"{problem}, got {controls!r}", where="controls")
     else:
         words = load_wordlist(wordlist, controls=controls)
+    check_number_of_pairs(words)  # before a large file of vectors is read
     embedding = load_embedding(embedding, words=words.words)
     frame = pd.DataFrame(pairs(words))
     every = pair_table.words_in(frame)

@@ -218,6 +218,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
     which = frame["set"].astype(str).to_numpy()
     rows = np.flatnonzero(np.isin(which, SETS[:2]))
     columns = np.flatnonzero(np.isin(which, SETS[2:]))
+    checks.number_of_pairs(len(rows), len(columns), f"test {test.name!r}")
     # Codes, not texts: a million pairs are a million small numbers.
     first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
 

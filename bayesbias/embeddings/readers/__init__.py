@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from bayesbias.core import InputError, checks, files
+from bayesbias.core.formatting import literal
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
@@ -46,7 +47,7 @@ def short_name(path: checks.FilePath) -> str:
     ('glove.6B.50d', 'glove.6B.50d')
     """
     name = Path(files.split_member(Path(path))[1] or path).name
-    return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
+    return literal(re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name)
 
 
 def recognized(path: Path, vocab: Path | None) -> tuple[Format, Layout, bool]:

@@ -117,7 +117,8 @@ def load_responses(
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
-    table = tables.table_of(frame.reset_index(drop=True), named)
+    shown_paths = some([str(path) for path in given], 3)
+    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
