@@ -8,7 +8,6 @@ read by people and by other programs.
 """
 
 import dataclasses
-import importlib
 import json
 import os
 import platform
@@ -27,7 +26,7 @@ from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import read_json, sha256_file
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
-from bayesbias.output.registry import study_of
+from bayesbias.output import registry
 
 MANIFEST = "run.json"
 PAYLOAD = "result.json"
@@ -69,7 +68,7 @@ def as_run(given: Any) -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         return load_run(given)
-    study_of(given)  # refuses what is no result
+    registry.study_of(given)  # refuses what is no result
     return Run(given, View(), given.study)
 
 
@@ -135,8 +134,7 @@ def save_run(
     from bayesbias.output.text import to_text
     from bayesbias.plots import save_figure
 
-    view = view or View()
-    study = study_of(result)
+    study, shown, view = registry.shown(result, view)
     target = Path(folder).expanduser()
     check_folder(target, result.study, inputs, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +145,7 @@ def save_run(
         (new / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         text = to_text(result, view, detail=True, more=more)
         (new / "result.txt").write_text(text + "\n", encoding="utf-8")
-        for section in [*study.sections(result, view), *more]:
+        for section in [*study.sections(shown, view), *more]:
             if section.shown_on("files", "folder") and section.frame is not None:
                 section.frame.to_csv(new / f"{section.name}.csv", index=False)
             if section.figure is not None:
@@ -164,7 +162,7 @@ def save_run(
             "schema": SCHEMA,
             "kind": result.study,
             "versions": {"bayesbias": __version__, "python": platform.python_version()},
-            "view": dataclasses.asdict(view),
+            "view": _stored(view, result),
             "command": command and list(command),
             "inputs": inputs and dict(inputs),
             "files": files,
@@ -218,6 +216,12 @@ def check_folder(
     if problem:
         hint = "name another folder, or replace the run with --force"
         raise InputError(problem, where=str(target), hint=hint)
+
+
+def _stored(view: View, result: Any) -> dict[str, float]:
+    """Return what a result is shown with, for ``run.json``; no ROPE where it has none."""
+    ropes = {"rope": view.rope, "standard_rope": view.standard_rope}
+    return {"prob": view.prob, **(ropes if result.has_rope else {})}
 
 
 def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
@@ -276,7 +280,7 @@ def load_run(folder: checks.FilePath) -> Run:
                 )
     content = read_json(path / PAYLOAD)
     return Run(
-        _decoded(content, path / "result"),
+        _decoded(content, path / "result", _types(manifest["kind"])),
         View(**manifest["view"]),
         manifest["kind"],
         manifest["command"],
@@ -347,7 +351,7 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
             for field in dataclasses.fields(value)
             if field.init
         }
-        return {"_type": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
+        return {"_type": _type_name(type(value)), "fields": fields}
     if isinstance(value, Mapping):
         rows = [
             [_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")]
@@ -362,11 +366,20 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
     return value
 
 
-def _decoded(value: Any, parts: Path) -> Any:
+def _types(kind: str) -> dict[str, type]:
+    """Return the dataclasses of one kind of result by the names that result.json has."""
+    return {_type_name(known): known for known in registry.study_named(kind).TYPES}
+
+
+def _type_name(known: type) -> str:
+    return f"{known.__module__}:{known.__name__}"
+
+
+def _decoded(value: Any, parts: Path, types: Mapping[str, type]) -> Any:
     from bayesbias.inference.fitting import load_fit
 
     if isinstance(value, list):
-        return [_decoded(part, parts) for part in value]
+        return [_decoded(part, parts, types) for part in value]
     if not isinstance(value, dict):
         return value
     if "_fit" in value:
@@ -376,17 +389,17 @@ def _decoded(value: Any, parts: Path) -> Any:
     if "_frame" in value:
         return pd.read_parquet(parts / value["_frame"])
     if "_tuple" in value:
-        return tuple(_decoded(part, parts) for part in value["_tuple"])
+        return tuple(_decoded(part, parts, types) for part in value["_tuple"])
     if "_mapping" in value:
-        rows = [(_decoded(key, parts), _decoded(part, parts)) for key, part in value["_mapping"]]
-        return dict(rows)
-    module, _, name = value["_type"].partition(":")
-    known = module.startswith("bayesbias.")
-    made = getattr(importlib.import_module(module), name, None) if known else None
-    if not (isinstance(made, type) and dataclasses.is_dataclass(made)):
+        return {
+            _decoded(key, parts, types): _decoded(part, parts, types)
+            for key, part in value["_mapping"]
+        }
+    made = types.get(value["_type"])
+    if made is None:
         raise InputError(
             "expected a result of a type that this version has",
             where=str(parts.parent),
             found=value["_type"],
         )
-    return made(**{key: _decoded(part, parts) for key, part in value["fields"].items()})
+    return made(**{key: _decoded(part, parts, types) for key, part in value["fields"].items()})
