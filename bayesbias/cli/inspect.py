@@ -1,7 +1,6 @@
 """The commands ``bayesbias describe``, ``model``, ``report`` and ``verify``."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,11 +129,7 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     RUN is a folder that a command wrote with --out. Its settings hold unless you change them.
     """
     opened = bb.load_run(run)
-    asked = shared.chosen(changed, *shared.VIEW)
-    view = replace(opened.view, **asked)
-    if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
-        result = replace(opened.result, rope=asked["rope"])
-        opened = replace(opened, result=result)
+    view = opened.view.changed(**shared.chosen(changed, *shared.VIEW))
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
     watch(click.get_current_context(), out or beside)
     page = bb.write_report(opened, out or beside, view=view)

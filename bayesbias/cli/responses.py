@@ -50,7 +50,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
             requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
-    shared.show(result, {**given, "rope": result.rope})
+    shared.show(result, given)
     if result.fit is None and result.notes[-1].startswith("The sampler failed"):
         click.get_current_context().exit(1)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import bayesbias as bb
 from bayesbias.cli.stopping import watch
@@ -321,9 +322,11 @@ def show(
     from bayesbias.plots.style import figure_style
 
     context, out = click.get_current_context(), given.get("out")
-    view = bb.View(**chosen(given, *VIEW))
+    view = bb.View(**chosen(given, *_typed(VIEW)))
     limits = given.get("require")
-    checks = [] if limits is None else bb.studies.check_requirements(result, limits, view.prob)
+    checks: Sequence[Any] = []
+    if limits is not None:
+        checks = bb.studies.check_requirements(result, limits, result.shown_with(view)[1].prob)
     written = {"written": out and str(out)}
     if out is not None:
         replaced = ", in place of the run that was there" if (out / "run.json").is_file() else ""
@@ -357,6 +360,12 @@ def show(
         click.echo(check.line, err=True)
     if failed or not all(check.met for check in checks):
         context.exit(1)
+
+
+def _typed(names: Iterable[str]) -> list[str]:
+    """Return the options of these names that the user gave; the others have their defaults."""
+    source = click.get_current_context().get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
 
 
 def stem(path: str) -> str:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, sections
+from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
+from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import (
     ESTIMANDS,
@@ -26,6 +28,7 @@ from bayesbias.inference.estimands import (
 from bayesbias.inference.estimates import Answer
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
+from bayesbias.inference.measured import Measured, measured_contrasts
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
@@ -40,7 +43,7 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 
 
 @dataclass(frozen=True, eq=False)
-class BiasFit(sections.Result):
+class BiasFit(Result):
     """The posterior of one model on one table.
 
     Its tables of results are made of these answers:
@@ -112,6 +115,14 @@ class BiasFit(sections.Result):
     def fits(self) -> dict[str, BiasFit]:
         """Return the fits that a result rests on: here the fit itself."""
         return {"": self}
+
+    def measured(self, prob: float) -> Mapping[str, Measured]:
+        """Return what limits are compared with: contrasts and coverage."""
+        return measured_contrasts(self, prob)
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled."""
+        return rows_of_fits(self.fits())
 
     def parameter_draws(self) -> Arrays:
         """Return all posterior draws of the parameters, chains joined, read-only.

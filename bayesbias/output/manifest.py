@@ -13,7 +13,7 @@ from typing import Any
 from bayesbias.core import InputError, checks
 from bayesbias.core.files import read_json
 from bayesbias.inference.view import View
-from bayesbias.output.registry import STUDIES
+from bayesbias.output.registry import KINDS
 
 MANIFEST = "run.json"
 PAYLOAD = "result.json"
@@ -42,10 +42,10 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
     content = checks.table(read_json(path), path)
     checks.known_keys(content, (*_NEEDED, "versions", "inputs"), path, needed=_NEEDED)
     checks.schema(content, SCHEMA, path)
-    checks.choice(content["kind"], STUDIES, f"{path}, kind")
+    checks.choice(content["kind"], KINDS, f"{path}, kind")
 
     view = checks.table(content["view"], f"{path}, view")
-    checks.known_keys(view, _VIEW, f"{path}, view", needed=_VIEW)
+    checks.known_keys(view, _VIEW, f"{path}, view", needed=("prob",))
     try:
         View(**view)
     except InputError as error:

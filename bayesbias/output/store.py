@@ -8,7 +8,6 @@ read by people and by other programs.
 """
 
 import dataclasses
-import importlib
 import json
 import os
 import platform
@@ -25,8 +24,8 @@ from bayesbias.core import InputError, checks, files, some
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, write_csv
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
+from bayesbias.output import registry
 from bayesbias.output.manifest import MANIFEST, PAYLOAD, SCHEMA, read_manifest
-from bayesbias.output.registry import study_of
 from bayesbias.output.replacing import put_in_place, read_steadily, settle, staging
 from bayesbias.sweeps.cells import verify_sweep
 
@@ -66,7 +65,7 @@ def as_run(given: Any) -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         return load_run(given)
-    study_of(given)  # refuses what is no result
+    registry.study_of(given)  # refuses what is no result
     return Run(given, View(), given.study)
 
 
@@ -131,14 +130,13 @@ def save_run(
     >>> again.kind, files[-1].name
     ('association', 'run.json')
     """
-    view = view or View()
-    study_of(result)  # refuses what is no result
+    study = registry.study_of(result)
     target = path_of(folder, "folder", "the path of a folder")
     check_folder(target, result.study, inputs, force=force)
 
     def check_again() -> bool:
         _check_content(target, result.study, inputs, force)
-        return force or result.study == "sweep"  # which has written its table already
+        return force or study.FILES_BEFORE  # whose table is there already
 
     hidden = None
     try:
@@ -170,7 +168,7 @@ def _of_target(error: Exception, hidden: Path | None, target: Path) -> Exception
 def _write(
     result: Any,
     new: Path,
-    view: View,
+    view: View | None,
     command: Sequence[str] | None,
     inputs: Mapping[str, Any] | None,
     figures: Sequence[str],
@@ -182,13 +180,14 @@ def _write(
     from bayesbias.output.text import to_text
     from bayesbias.plots import save_figure
 
+    study, shown, view = registry.shown(result, view)
     (new / "result").mkdir()
     content = _encoded(result, new / "result", "result")
     (new / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     text = to_text(result, view, detail=True, more=more)
     (new / "result.txt").write_text(text + "\n", encoding="utf-8")
 
-    for section in [*study_of(result).sections(result, view), *more]:
+    for section in [*study.sections(shown, view), *more]:
         if section.shown_on("files", "folder") and section.frame is not None:
             write_csv(section.frame, new / f"{section.name}.csv")
         if section.figure is not None:
@@ -206,7 +205,7 @@ def _write(
         "schema": SCHEMA,
         "kind": result.study,
         "versions": {"bayesbias": __version__, "python": platform.python_version()},
-        "view": dataclasses.asdict(view),
+        "view": _stored(view, result),
         "command": command and list(command),
         "inputs": inputs and dict(inputs),
         "files": hashes,
@@ -233,10 +232,11 @@ def check_folder(
 
 
 def _check_content(target: Path, kind: str, inputs: Mapping[str, Any] | None, force: bool) -> None:
+    study = registry.study_named(kind)
     if not os.path.lexists(target / MANIFEST):
         names = sorted(path.name for path in target.iterdir())
         foreign = [name for name in names if not name.startswith((".", "unfinished-"))]
-        if foreign and kind != "sweep" and not force:  # whose cells are there before the run is
+        if foreign and not (force or study.FILES_BEFORE):
             problem = f"expected a new folder or one of a run, got one with {some(foreign, 3)}"
             hint = "name another folder, or write into this one with --force"
             raise InputError(problem, where=str(target), hint=hint)
@@ -248,10 +248,9 @@ def _check_content(target: Path, kind: str, inputs: Mapping[str, Any] | None, fo
     except InputError as error:
         hint = "name another folder, or delete run.json and use --force"
         raise error.retold(hint=hint) from None
-    if force or (
-        found["kind"] == kind == "responses" and "result/result.fit.nc" not in found["files"]
-    ):
-        return  # for responses: nothing was fitted
+    unfitted = study.FIT_FILE and study.FIT_FILE not in found["files"]
+    if force or (found["kind"] == kind and unfitted):
+        return
 
     problem = ""
     if found["kind"] != kind:
@@ -265,6 +264,12 @@ def _check_content(target: Path, kind: str, inputs: Mapping[str, Any] | None, fo
     if problem:
         hint = "name another folder, or replace the run with --force"
         raise InputError(problem, where=str(target), hint=hint)
+
+
+def _stored(view: View, result: Any) -> dict[str, float]:
+    """Return what a result is shown with, for ``run.json``; no ROPE where it has none."""
+    ropes = {"rope": view.rope, "standard_rope": view.standard_rope}
+    return {"prob": view.prob, **(ropes if result.has_rope else {})}
 
 
 def load_run(folder: checks.FilePath) -> Run:
@@ -317,10 +322,11 @@ def _load(path: Path) -> Run:
         for name in manifest["files"]
         if name.startswith("result/")
     }
-    where = path / PAYLOAD
+    where, study = path / PAYLOAD, registry.study_named(manifest["kind"])
     content = read_json(where)
     with guarded(where, "the result of a run"):
-        result = _decoded(content, parts, where)
+        types = {_type_name(known): known for known in study.TYPES}
+        result = _Decoder(parts, types, where).decoded(content)
     if getattr(result, "study", None) != manifest["kind"]:
         raise InputError(
             f"expected a result of the kind {manifest['kind']}, got another", where=where
@@ -384,7 +390,7 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
             for field in dataclasses.fields(value)
             if field.init
         }
-        return {"_type": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
+        return {"_type": _type_name(type(value)), "fields": fields}
     if isinstance(value, Mapping):
         rows = [
             [_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")]
@@ -399,50 +405,55 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
     return value
 
 
-def _decoded(value: Any, parts: Mapping[str, Path], where: object) -> Any:
-    """Return a value from JSON; `parts` are the files beside it, by name."""
-    from bayesbias.inference.fitting import load_fit
-
-    if isinstance(value, list):
-        return [_decoded(part, parts, where) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if "_fit" in value:
-        return load_fit(_part(value["_fit"], parts, f"{where}, _fit"))
-    if "_path" in value:
-        return Path(value["_path"])
-    if "_frame" in value:
-        return pd.read_parquet(_part(value["_frame"], parts, f"{where}, _frame"))
-    if "_tuple" in value:
-        return tuple(_decoded(part, parts, where) for part in value["_tuple"])
-    if "_mapping" in value:
-        rows = [
-            (_decoded(key, parts, where), _decoded(part, parts, where))
-            for key, part in value["_mapping"]
-        ]
-        return dict(rows)
-    fields = {key: _decoded(part, parts, where) for key, part in value["fields"].items()}
-    return _dataclass(value["_type"], where)(**fields)
+def _type_name(known: type) -> str:
+    return f"{known.__module__}:{known.__name__}"
 
 
-def _part(name: Any, parts: Mapping[str, Path], where: str) -> Path:
-    """Return a file of the result, which must be listed in ``run.json`` and so has been checked."""
-    if not isinstance(name, str) or name not in parts:
-        problem = "expected a file in the folder result that run.json lists"
-        raise InputError(problem, where=where, found=name)
-    return parts[name]
+@dataclass(frozen=True)
+class _Decoder:
+    """Reads what `_encoded` wrote.
 
+    Attributes
+    ----------
+    parts : mapping of str to Path
+        The files beside ``result.json``, by name; they are listed in ``run.json`` and checked.
+    types : mapping of str to type
+        The dataclasses that a result of this kind consists of.
+    where : Path
+        The file, for messages.
+    """
 
-def _dataclass(name: str, where: object) -> Any:
-    """Return a dataclass of this package by the name that it has in ``result.json``."""
-    module, _, class_name = name.partition(":")
-    found = None
-    if module.startswith("bayesbias."):
-        try:
-            found = getattr(importlib.import_module(module), class_name, None)
-        except ImportError:
-            found = None
-    if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-        expected = "expected a result of a type that this version has"
-        raise InputError(expected, where=f"{where}, _type", found=name)
-    return found
+    parts: Mapping[str, Path]
+    types: Mapping[str, type]
+    where: Path
+
+    def decoded(self, value: Any) -> Any:
+        """Return a value from JSON."""
+        from bayesbias.inference.fitting import load_fit
+
+        if isinstance(value, list):
+            return [self.decoded(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "_fit" in value:
+            return load_fit(self._part(value["_fit"], "_fit"))
+        if "_path" in value:
+            return Path(value["_path"])
+        if "_frame" in value:
+            return pd.read_parquet(self._part(value["_frame"], "_frame"))
+        if "_tuple" in value:
+            return tuple(self.decoded(part) for part in value["_tuple"])
+        if "_mapping" in value:
+            return {self.decoded(key): self.decoded(part) for key, part in value["_mapping"]}
+
+        made = self.types.get(value["_type"])
+        if made is None:
+            expected = "expected a result of a type that this version has"
+            raise InputError(expected, where=f"{self.where}, _type", found=value["_type"])
+        return made(**{key: self.decoded(part) for key, part in value["fields"].items()})
+
+    def _part(self, name: Any, key: str) -> Path:
+        if not isinstance(name, str) or name not in self.parts:
+            problem = "expected a file in the folder result that run.json lists"
+            raise InputError(problem, where=f"{self.where}, {key}", found=name)
+        return self.parts[name]

@@ -16,10 +16,13 @@ import pandas as pd
 
 from bayesbias import __version__
 from bayesbias.core import number_of, some
-from bayesbias.core.sections import Interpretation, Result, Section, format_value
+from bayesbias.core.result import Result
+from bayesbias.core.sections import Interpretation, Section, format_value
 from bayesbias.inference.cross_validation import misfit
+from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
-from bayesbias.wordlists.wordlist import CONTROLS, SHARED
+from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -42,6 +45,14 @@ class ManyFits(Result):
         problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
 
+    def measured(self, prob: float) -> Mapping[str, Measured]:
+        """Return what limits are compared with: contrasts and coverage."""
+        return measured_contrasts(self, prob)
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled: the rows of the first fit, of the table of all."""
+        return rows_of_fits(self.fits(), self.provenance.get("name"))
+
 
 def stacked(frames: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
     """Return frames one after the other, with their names in a column ahead."""
@@ -57,17 +68,6 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
         known = pd.DataFrame({**own[KEYS], **beside(own, when)})
         frame = frame.merge(known, how="left", on=KEYS)
     return frame
-
-
-def kinds_of(table: pd.DataFrame) -> dict[str, int]:
-    """Count the words of pairs: protected, stereotypes (or attributes of no class), controls."""
-    if not {"protected_word", "attribute", "connection"} <= set(table.columns):
-        return {}
-    kinds = table.drop_duplicates("attribute")["connection"].astype(str)
-    controls = int(kinds.isin(CONTROLS).sum())
-    own = "attribute" if SHARED in set(kinds) else "stereotype"
-    found = {own: len(kinds) - controls} | ({"control": controls} if controls else {})
-    return {"protected word": table["protected_word"].nunique()} | found
 
 
 def first_rows(frame: pd.DataFrame) -> pd.DataFrame:

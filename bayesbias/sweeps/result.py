@@ -1,18 +1,22 @@
 """What a sweep found: its tidy table, collected from the folder in the order of the plan."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, files, sections
+from bayesbias.core import InputError, checks, files
 from bayesbias.core.progress import ticking
+from bayesbias.core.result import Result
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.estimates import COLUMNS, beside, labeled_draws
+from bayesbias.inference.estimates import COLUMNS, beside, estimates, labeled_draws
+from bayesbias.inference.view import View
 from bayesbias.sweeps.cells import draws_file, read_cell, recorded_keys
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
@@ -24,6 +28,11 @@ CELL_COLUMNS = (
     "cell", *LABELS, "fit_seed", "status", "error", *_COUNTS, "classes_left_out", "method", "divergences", "max_r_hat",
     "min_ess_bulk", "trusted", "problems", "warnings",
 )  # fmt: skip
+_VIEWED = [
+    "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "p_in_rope", "mcse_p_in_rope", "rope",
+    "verdict",
+]  # fmt: skip
+"""Columns that depend on the probability of the intervals and on the ROPE."""
 _SUPERIORITY = [f"probability_of_superiority{end}" for end in ("", "_low", "_high")]
 _NUMBERS = (
     *(name for name in COLUMNS if name != "verdict"),
@@ -43,7 +52,7 @@ COLUMN_TYPES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult(sections.Result):
+class SweepResult(Result):
     """What a sweep found.
 
     Attributes
@@ -83,6 +92,44 @@ class SweepResult(sections.Result):
     reused: int
     others: int = 0
     apart: pd.DataFrame | None = None
+
+    def shown_with(self, view: View) -> tuple[SweepResult, View]:
+        """Return the result with interval and ROPEs of a view, by default those of the plan.
+
+        The overall contrasts for new words are described again from the draws in the folder.
+
+        Raises
+        ------
+        InputError
+            If the draws are no longer there.
+        """
+        rows = self.frame[self.frame["prob"].notna()]
+        own: dict[str, float] = {"prob": float(rows["prob"].iloc[0])} if len(rows) else {}
+        for quantity, name in (("contrast", "rope"), ("standardized", "standard_rope")):
+            ropes = rows.loc[rows["quantity"] == quantity, "rope"]
+            own |= {name: float(ropes.iloc[0])} if len(ropes) else {}
+        view = view.resolved(**own)
+        if own == {name: getattr(view, name) for name in own}:
+            return self, view
+        return self.cached(view, lambda: self._described(view)), view
+
+    def _described(self, view: View) -> SweepResult:
+        """Return the result with the overall contrasts described again from their draws."""
+        frame = self.frame.copy()
+        overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
+        drawn = frame[overall.fillna(False) & frame["quantity"].isin(["contrast", "standardized"])]
+        for (cell, quantity), rows in drawn.groupby(["cell", "quantity"], sort=False):
+            file = draws_file(self.out, str(cell))
+            if not file.is_file():
+                problem = "expected the draws of the sweep, got nothing at this path"
+                hint = "an interval or ROPE other than that of the plan is computed from them"
+                raise InputError(problem, where=str(file), hint=hint)
+            rope = view.rope if quantity == "contrast" else view.standard_rope
+            described = estimates(_Cell(rows, file).table_draws(), view.prob, rope)
+            described = described.set_index("contrast").loc[rows["term"]]
+            frame.loc[rows.index, _VIEWED] = described[_VIEWED].to_numpy()
+        apart = subtract_cells(frame, self.out)
+        return replace(self, frame=frame.astype(COLUMN_TYPES), apart=apart)
 
     @property
     def cells(self) -> pd.DataFrame:

@@ -22,12 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, sections, some
+from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core.result import Result
 from bayesbias.inference import variances
+from bayesbias.inference.description import outcomes_of_rows, units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key, Quantities, contrasts_of
-from bayesbias.inference.view import PROB
+from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.view import PROB, View
 from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
@@ -46,7 +49,7 @@ _DRAWS = 1000  # that probabilities are computed for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResponsesResult(sections.Result):
+class ResponsesResult(Result):
     """The answers, the published scores, and the fit.
 
     Attributes
@@ -112,6 +115,45 @@ class ResponsesResult(sections.Result):
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
         what = "Differences" if self.kind == "paired" else "Each group"
         return f"{what} by {self.breakdown}" + (f", for new {join_words(new)}" if new else "")
+
+    def shown_with(self, view: View) -> tuple[ResponsesResult, View]:
+        """Return the result with the ROPE of a view, by default its own."""
+        view = view.resolved(rope=self.rope)
+        return (self if view.rope == self.rope else replace(self, rope=view.rope)), view
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits are compared with: differences of groups, by model, and coverage."""
+        answers = self.responses.coverage
+        coverage = with_coverage(answers["rows_used"] / answers["rows_read"])
+        if self.fit is None:
+            return {"": Measured(None, None, coverage, refused="no model was fitted")}
+
+        def contrasts() -> pd.DataFrame:
+            rows = self.contrasts(prob=prob)
+            overall, model = rows["level"] == "overall", rows["model"]
+            # A limit is on each model; differences between models are asked for by name.
+            single = model.isin(["", *self.responses.models])
+            rows = rows.assign(
+                shown=(model + " " + rows["name"].mask(overall, "")).str.strip(),
+                name=rows["name"].mask(overall, model),
+                level=rows["level"].where(single, "models"),
+            )
+            return rows[(rows["scale"] != "log_odds") & (single | overall)]
+
+        return {"": Measured(contrasts, self.fit.diagnostics()["ok"], coverage)}
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled: answers, their differences, or counts of 0/1 answers."""
+        fit = self._fitted()
+        what = outcomes_of_rows(fit)
+        if self.kind == "paired":
+            what = (
+                f"{len(fit.table):,} differences between answers to the same question, from "
+                f"{len(self.responses.frame):,} answers"
+            )
+        elif self.kind == "number":
+            what = f"the {self.responses.outcome} of {len(fit.table):,} answers"
+        return f"{what}{units_of_rows(fit)} {self.subject.removeprefix('responses ')}"
 
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None

@@ -14,7 +14,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
-from bayesbias.studies.responses.table import ASKED
+from bayesbias.studies.responses.table import ASKED, Responses
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -30,6 +30,10 @@ SCORES = (
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
+ONE_VERDICT = False
+FILES_BEFORE = False
+FIT_FILE = "result/result.fit.nc"
+TYPES: tuple[type, ...] = (ResponsesResult, Responses)
 GLOSSARY = (
     (
         "outcome, difference",
@@ -53,6 +57,11 @@ GLOSSARY = (
         "share, such as items, cancels and counts for neither.",
     ),
 )
+
+
+def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the page explains."""
+    return GLOSSARY
 
 
 def header(result: ResponsesResult, view: View) -> list[str]:
