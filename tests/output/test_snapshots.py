@@ -33,13 +33,16 @@ def without_numbers(text: str) -> str:
 
 
 def without_repeats(text: str) -> str:
-    """Leave out rows of tables that differ from a row above in their numbers alone."""
+    """Leave out rows that differ from another row of their table in their numbers alone."""
     rows: set[str] = set()
     lines = []
     for line in text.splitlines():
-        if "[#, #]" not in line or line not in rows:
-            lines.append(line)
+        if "[#, #]" not in line:
+            rows.clear()  # another table begins
+        elif line in rows:
+            continue
         rows.add(line)
+        lines.append(line)
     return "\n".join(lines)
 
 
