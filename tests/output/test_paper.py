@@ -12,7 +12,7 @@ from output.results import MAKERS
 @pytest.fixture(scope="module")
 def fit():
     table = bb.distance_table("minilm-static", "gender", controls="2021")
-    return bb.fit(table, seed=7, engine="quick", draws=300, progress=False)
+    return bb.fit(table, seed=7, engine="quick", progress=False)
 
 
 def test_methods_name_data_priors_sampler_seed_and_versions(fit):
@@ -81,19 +81,6 @@ def test_the_estimand_is_that_of_the_model():
         "additive": " for the listed words",
         "wefat": "",
     }
-
-
-def test_methods_of_a_comparison_name_the_models_of_levels_and_of_changes():
-    text = bb.methods_paragraph(MAKERS["comparison"]())
-    assert "fitted to: original and hard after" in text
-    assert "The likelihood of change was normal" in text
-
-
-def test_methods_of_sentence_tests_need_no_fit():
-    text = bb.methods_paragraph(MAKERS["seat"]())
-    assert "3 sentence encoder association tests" in text
-    assert "Holm" in text
-    assert "Prior" not in text
 
 
 def test_methods_need_a_fit():
