@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, sections
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
 from bayesbias.inference.diagnostics import diagnose
@@ -28,7 +29,7 @@ from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.inference.view import View
 from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
@@ -336,8 +337,9 @@ class BiasFit(sections.Result):
         (True, True)
         """
         shares = estimates.estimates(self._draws_of_opposite(), prob)
-        hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
-        frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden, errors="ignore")
+        columns = ("level", "name", "contrast", *estimates.WITHOUT_ROPE)
+        contrasts = self.contrasts(prob, estimand="one_new_word")
+        frame = estimates.chosen_columns(contrasts, columns)
         return frame.assign(**estimates.beside(shares, "opposite"))
 
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
