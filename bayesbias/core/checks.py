@@ -21,13 +21,6 @@ from bayesbias.core.formatting import join_words, some
 
 type FilePath = str | os.PathLike[str]
 """A path as users give it."""
-ROPE = 0.02
-"""Half-width of the default region of practical equivalence, in cosine distance.
-
-Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on
-the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
-vectors with another spread, set your own.
-"""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Soft hyphens, blanks of no width and byte-order marks say nothing in a word, joiners and marks of
 # direction nothing at its ends.

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.inference.view import PROB
+from bayesbias.core.conventions import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:

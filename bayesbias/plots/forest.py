@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled

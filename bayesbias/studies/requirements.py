@@ -16,8 +16,9 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.files import plain
-from bayesbias.inference.view import PROB, ROPE, few_draws, sure_ends
+from bayesbias.inference.view import few_draws, sure_ends
 from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
 

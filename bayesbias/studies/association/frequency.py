@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, number_of
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
 from bayesbias.studies.common import KEYS, with_ends

@@ -23,11 +23,11 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimands, estimates as rows
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, load_model
 from bayesbias.studies.common import KEYS, ManyFits, stacked, with_ends
 from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with

@@ -23,11 +23,11 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, join_words, sections, some
+from bayesbias.core.conventions import PROB
 from bayesbias.inference import variances
 from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key, Quantities, contrasts_of
-from bayesbias.inference.view import PROB
 from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses

@@ -23,7 +23,7 @@ import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks, sections, some
-from bayesbias.inference.view import PROB, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations

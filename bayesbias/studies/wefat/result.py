@@ -23,12 +23,12 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, sections
+from bayesbias.core.conventions import PROB
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.estimates import beside, describe_mixtures
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.linear import Linear, Mixtures, Quantities
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
 from bayesbias.scores.wefat import SAMPLES, wefat_score
