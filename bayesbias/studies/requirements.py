@@ -319,9 +319,9 @@ def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
 
 def _share_found(coverage: Any, lost: int = 0) -> float | None:
     """Return the share of the listed words that were found, and not lost later."""
-    groups = [of for _, _, of, _ in coverage_groups(coverage)]
-    listed = sum(of["listed"] for of in groups)
-    return (sum(of["found"] for of in groups) - lost) / listed if listed else None
+    groups = [group for _, _, group, _ in coverage_groups(coverage)]
+    listed = sum(group.listed for group in groups)
+    return (sum(group.found for group in groups) - lost) / listed if listed else None
 
 
 def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, bool | None]:

@@ -39,8 +39,9 @@ from bayesbias.studies.debiasing.geometry import (
     find_geometry,
 )
 from bayesbias.tables.covariates import with_covariates_known
+from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
-from bayesbias.tables.pair_table import Coverage, PairTable
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 
