@@ -27,7 +27,7 @@ from bayesbias.inference.estimands import (
 from bayesbias.inference.estimates import Answer
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
-from bayesbias.inference.sampling import Engine, joined_draws, with_effects
+from bayesbias.inference.sampling import Engine, Sampling, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import View
 from bayesbias.models.design import Arrays, Design
@@ -70,13 +70,20 @@ class BiasFit(sections.Result):
     spec : ModelSpec
         The model.
     provenance : dict
-        Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
+        Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing. It records, and
+        nothing is computed from its sampler.
+    sampling : Sampling
+        How it was sampled: method, engine, seed, numbers of draws.
+    frequency : Mapping or None
+        The tables that `bayesbias.studies.with_frequency` adds, as plain values.
     """
 
     sampled: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
+    sampling: Sampling
+    frequency: Mapping[str, Any] | None = None
 
     @property
     def study(self) -> str:
@@ -108,7 +115,7 @@ class BiasFit(sections.Result):
     @property
     def engine(self) -> Engine:
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
-        return Engine.of(self.provenance["sampler"])
+        return self.sampling.engine
 
     def fits(self) -> dict[str, BiasFit]:
         """Return the fits that a result rests on: here the fit itself."""
@@ -588,8 +595,7 @@ class BiasFit(sections.Result):
     @functools.cached_property
     def _reduced(self) -> Collapsed | None:
         """The design with effects integrated out; None if the fit was sampled with its effects."""
-        collapsed = self.provenance["sampler"].get("method") == "collapsed"
-        return collapse(self.ordered) if collapsed else None
+        return collapse(self.ordered) if self.sampling.method == "collapsed" else None
 
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:
@@ -628,7 +634,7 @@ class BiasFit(sections.Result):
     @property
     def stream(self) -> int:
         """The seed of the random numbers of this fit."""
-        return self.design.stream(self.provenance["sampler"]["seed"])
+        return self.design.stream(self.sampling.seed)
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
         """Return means or contrasts of one level, or of all, over the sorted rows."""

@@ -970,9 +970,9 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     )
 
 
-def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
     """Return a frame that `with_frequency` left in a fit, and all that it left."""
-    if (kept := fit.provenance.get("frequency")) is None:
+    if (kept := fit.frequency) is None:
         hint = "give what bayesbias.studies.with_frequency returns"
         raise InputError("expected a fit with frequencies", where="fit", hint=hint)
     return pd.DataFrame(kept[frame]), kept

@@ -289,14 +289,14 @@ def fit_sentiment(
 
 def _fit_between(fit: BiasFit) -> BiasFit | None:
     """Fit the model to the differences between classifiers; None where there are none."""
-    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+    from bayesbias.inference.fitting import fit as fit_model
 
     same = ["noun_pair", "profession", "category", *fit.spec.covariates()]
     rows = between_models(fit.table, "classifier", same, fit.spec.outcome)
     varies = rows.groupby("classifier")[fit.spec.outcome].transform("std") > _TIED
     if not varies.any():
         return None
-    how = settings_of_sampler(fit.provenance["sampler"])
+    how = fit.sampling.arguments()
     how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
     return fit_model(rows[varies], fit.spec, pointwise=False, progress=False, **how)
 
