@@ -21,13 +21,6 @@ from bayesbias.core.formatting import join_words, some
 
 type FilePath = str | os.PathLike[str]
 """A path as users give it."""
-ROPE = 0.02
-"""Half-width of the default region of practical equivalence, in cosine distance.
-
-Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on
-the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
-vectors with another spread, set your own.
-"""
 MOST_PAIRS = 25_000_000
 """Pairs of words, or of sentences, in one table: some 10 GB while it is made."""
 _BYTES_OF_PAIR = 400  # at most, while a table is made

@@ -13,6 +13,8 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.tables.coverage import Coverage
+
 ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
 
 
@@ -92,11 +94,9 @@ def with_coverage(share: float | None) -> dict[str, Callable[[], Measure]]:
 
 def share_found(coverage: Mapping[str, Any] | None, lost: int = 0) -> float | None:
     """Return the share of the listed words that were found, and not lost later."""
-    listed, found = 0, -lost
-    for side in ("protected", "attributes"):
-        for group in (coverage or {}).get(side, {}).values():
-            listed += group["listed"]
-            found += group["found"]
+    groups = [group for _, _, group in Coverage.from_dict(coverage).groups()]
+    listed = sum(group.listed for group in groups)
+    found = sum(group.found for group in groups) - lost
     return found / listed if listed else None
 
 

@@ -8,20 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.checks import ROPE
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PROB = 0.89
-"""The default probability of an HPDI: the convention of the papers."""
-STANDARD_ROPE = 0.1
-"""Half-width of the default ROPE of a standardized contrast, in SDs.
-
-Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis,
-2nd ed., ch. 2) calls an effect, as in Kruschke (2018, Advances in Methods and Practices in
-Psychological Science 1: 270-280).
-"""
 _DEFAULTS = {"prob": PROB, "rope": ROPE, "standard_rope": STANDARD_ROPE}
 
 

@@ -253,8 +253,8 @@ def _missing(coverage: Mapping[str, Any] | None, table: pd.DataFrame) -> str:
     own = "attribute" if "attribute" in listed else "stereotype"
     for side, name, group, _ in coverage_groups(coverage):
         noun = "protected word" if side == "protected" else "control" if name in CONTROLS else own
-        missing.setdefault(noun, set()).update(group["missing"])
-        listed[noun] += group["found"] * group.get("left_out", False)
+        missing.setdefault(noun, set()).update(group.missing)
+        listed[noun] += group.found * group.left_out
     said = [
         f"{len(lost):,} of {listed[noun] + len(lost):,} listed {noun}s"
         for noun, lost in missing.items()

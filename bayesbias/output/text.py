@@ -12,9 +12,10 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core.conventions import PROB
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
-from bayesbias.inference.view import PROB, View
+from bayesbias.inference.view import View
 from bayesbias.output import registry
 from bayesbias.studies.study import Study
 

@@ -22,6 +22,7 @@ from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
 from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -270,22 +271,24 @@ def slope_sections(
     ]
 
 
-def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, Any, str]]:
-    """Return side, name and found words of each class, attribute set and kind of controls.
+def coverage_groups(
+    coverage: Mapping[str, Any] | None,
+) -> list[tuple[str, str, GroupCoverage, str]]:
+    """Return side, name and coverage of each class, attribute set and kind of controls.
 
-    And what these words are called, such as ``attributes of man``.
+    And what these words are called, such as ``attributes of man``. `coverage` is that of a
+    provenance.
     """
-    return [
-        (side, name, of, f"{name} controls" if name in CONTROLS else f"{noun}s of {name}")
-        for side, noun in NOUNS.items()
-        for name, of in (coverage or {}).get(side, {}).items()
-    ]
+    out = []
+    for side, name, group in Coverage.from_dict(coverage).groups():
+        what = f"{name} controls" if name in CONTROLS else f"{NOUNS[side]}s of {name}"
+        out.append((side, name, group, what))
+    return out
 
 
 def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
     """Return the classes, sets and controls with more than half of their words missing."""
-    groups = coverage_groups(coverage)
-    return [what for *_, of, what in groups if 2 * len(of["missing"]) > of["listed"]]
+    return [what for *_, group, what in coverage_groups(coverage) if group.mostly_missing]
 
 
 def thin_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
@@ -310,17 +313,17 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     notes, composed = [], Counter[str]()
     classes = (coverage or {}).get("protected", {})
     for side, name, group, what in coverage_groups(coverage):
-        missing, listed = group["missing"], group["listed"]
-        for other, words in group.get("not_in", {}).items():
+        missing, listed = list(group.missing), group.listed
+        for other, words in group.not_in.items():
             missing = [word for word in missing if word not in words]
             of = f"{len(words)} of {listed} {what}"
             notes.append(f"{of} left out: not in {other}: {listing(words)}.")
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
-        if own := group.get("composed"):
+        if group.composed:
             own_set = side == "attributes" and name in classes
             kind = "control" if name in CONTROLS else "stereotype" if own_set else NOUNS[side]
-            composed[kind] += len(own)
+            composed[kind] += len(group.composed)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")

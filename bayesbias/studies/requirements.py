@@ -16,9 +16,10 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
+from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
 from bayesbias.inference.measured import ENDS, Measure, Measured
-from bayesbias.inference.view import PROB, few_draws, sure_ends
+from bayesbias.inference.view import few_draws, sure_ends
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")

@@ -21,11 +21,11 @@ import numpy as np
 
 from bayesbias import __version__
 from bayesbias.core import BayesbiasError, InputError, checks, files
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.wordlists.listfile import Source, list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList

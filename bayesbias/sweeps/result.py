@@ -19,6 +19,7 @@ from bayesbias.inference.estimates import COLUMNS, beside, estimates, labeled_dr
 from bayesbias.inference.view import View
 from bayesbias.sweeps.cells import draws_file, read_cell, recorded_keys
 from bayesbias.sweeps.plan import LABELS, SweepCell
+from bayesbias.tables.coverage import Coverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _COUNTS = (
@@ -348,21 +349,22 @@ def collect_results(
 
 def _rows_of(about: Mapping[str, Any], record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a fitted cell, each with what holds for the whole cell."""
-    coverage, state = record["provenance"]["coverage"], record["diagnostics"]
+    coverage = Coverage.from_dict(record["provenance"]["coverage"])
+    state = record["diagnostics"]
     # Words that a result rests on: no controls, no class that was left out.
-    protected, attributes = coverage["protected"], coverage["attributes"]
-    kept = [of for of in protected.values() if not of.get("left_out")]
-    left_out = [name for name, of in protected.items() if of.get("left_out")]
-    stereotypes = [of for name, of in attributes.items() if name not in CONTROLS]
+    protected = coverage.protected
+    kept = [group for group in protected.values() if not group.left_out]
+    left_out = [name for name, group in protected.items() if group.left_out]
+    stereotypes = [group for name, group in coverage.attributes.items() if name not in CONTROLS]
     whole = {
         **about,
         "status": "ok",
         "n_pairs": record["n_pairs"],
-        "missing_words": len(coverage["missing"]),
-        "protected_listed": sum(of["listed"] for of in protected.values()),
-        "protected_found": sum(of["found"] for of in kept),
-        "stereotypes_listed": sum(of["listed"] for of in stereotypes),
-        "stereotypes_found": sum(of["found"] for of in stereotypes),
+        "missing_words": len(coverage.missing),
+        "protected_listed": sum(group.listed for group in protected.values()),
+        "protected_found": sum(group.found for group in kept),
+        "stereotypes_listed": sum(group.listed for group in stereotypes),
+        "stereotypes_found": sum(group.found for group in stereotypes),
         "classes_left_out": ", ".join(left_out) or None,
         "method": record["provenance"]["sampler"]["method"],
         **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},

@@ -16,7 +16,8 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.pair_table import SIDES, Coverage, PairTable, SameVector, labels_within
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import SIDES, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
 from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList, check_number_of_pairs

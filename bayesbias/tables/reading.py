@@ -20,7 +20,8 @@ import pandas as pd
 from bayesbias.core import InputError, checks, files, frames, join_words, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table
-from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, labels_within
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import COLUMNS, PairTable, labels_within
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")

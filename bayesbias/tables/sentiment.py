@@ -14,7 +14,8 @@ from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks
 from bayesbias.core.frames import checked_texts
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.pair_table import Coverage, PairTable
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 
 CLIP = 1e-6

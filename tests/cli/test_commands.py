@@ -12,6 +12,7 @@ from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli.main import MODULES, cli, main
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.errors import InputError
 
 QUICK = ["--engine", "quick", "--draws", "250", "--seed", "1"]
@@ -272,7 +273,9 @@ def test_defaults_of_options_are_those_of_python():
     from bayesbias.sweeps.plan import SweepPlan
 
     defaults = {option.name: option.default for option in fit.params}
-    assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(bb.View())
+    of_view = {name: defaults[name] for name in ("prob", "rope", "standard_rope")}
+    assert of_view == vars(bb.View())
+    assert tuple(of_view.values()) == (PROB, ROPE, STANDARD_ROPE)
     for function in (bb.fit, bb.compare, bb.seat, bb.wefat, SweepPlan):
         own = inspect.signature(function).parameters
         for name in {"draws", "tune", "chains", "prob", "rope"} & set(own):

@@ -29,9 +29,10 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
 
 def test_methods_count_missing_words():
     from bayesbias.output.paper import _missing
+    from bayesbias.tables.coverage import GroupCoverage
 
-    women, men = {"missing": ["eve"], "found": 1}, {"missing": [], "found": 3}
-    home, neutral = {"missing": ["pan"], "found": 2}, {"missing": ["hut", "den"], "found": 2}
+    women, men = GroupCoverage(2, ("eve",)).as_dict(), GroupCoverage(3).as_dict()
+    home, neutral = GroupCoverage(3, ("pan",)).as_dict(), GroupCoverage(4, ("hut", "den")).as_dict()
     table = pd.DataFrame(
         itertools.product(["ann", "bob", "tom", "tim"], ["cook", "wed", "oak", "ash"]),
         columns=["protected_word", "attribute"],
@@ -45,7 +46,7 @@ def test_methods_count_missing_words():
     }
     text = _missing(coverage, table)
     assert "1 of 5 listed protected words, 1 of 3 listed stereotypes and 2 of 4 listed" in text
-    coverage["protected"]["dogs"] = {"missing": [], "found": 2, "left_out": True}
+    coverage["protected"]["dogs"] = GroupCoverage(2, left_out=True).as_dict()
     assert "1 of 7 listed protected words" in _missing(coverage, table)
     assert _missing({"protected": {"men": men}}, table) == ""
 

@@ -114,8 +114,8 @@ def test_only_pairs_of_all_corpora_are_kept_and_the_rest_is_named():
     assert len(frame) == 7 * 22
     assert joined.missing == {"1930s": [], "1950s": ["x-word0"], "1980s": ["y0", "human1"]}
     words = {"missing": ["x-word0"], "not_in": {"data frame": ["x-word0"]}}
-    assert coverage.protected["x"] == {"listed": 4, "found": 3, **words}
-    assert coverage.attributes["y"]["missing"] == ["y0"]
+    assert coverage.protected["x"].as_dict() == {"listed": 4, "found": 3, **words}
+    assert coverage.attributes["y"].missing == ("y0",)
     keys = ["protected_word", "attribute"]
     for name, own in frames.items():
         expected = own.set_index(keys)["distance"].loc[list(map(tuple, frame[keys].values))]
@@ -131,7 +131,7 @@ def test_words_that_no_corpus_has_are_named():
     tables = {name: bb.distance_table(vectors, words, controls="none") for name in ("one", "two")}
     joined = join_tables(tables)
     assert joined.missing == {"one": ["nowhere"], "two": ["nowhere"]}
-    assert joined.coverage.attributes["x"]["missing"] == ["nowhere"]
+    assert joined.coverage.attributes["x"].missing == ("nowhere",)
 
 
 def test_three_corpora_without_order_are_compared_in_pairs():

@@ -1,11 +1,12 @@
 """The readers of matrices whose words lie beside them, or in the same file.
 
-Npy, npz, HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON,
+Npy, npz (also written), HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON,
 or a tokenizer.
 """
 
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from bayesbias.core import InputError, some
 from bayesbias.core.files import check_archive, guarded, opened, parse_json, read_bytes
 from bayesbias.embeddings.readers import common
-from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Opened, Reading, Rows, Writer
 from bayesbias.embeddings.readers.pickles import pickled
 from bayesbias.embeddings.readers.tables import rows_of_matrix
 
@@ -47,6 +48,11 @@ def read_npz(reading: Reading) -> Rows:
         if {array.ndim for array in held.values()} == {1} and "words" not in held:
             return rows_of_matrix(reading, list(held), np.stack(list(held.values())))
     return _of_arrays(reading, held)
+
+
+def write_npz(file: Opened, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Write the arrays ``words`` and ``vectors``."""
+    np.savez(file, words=np.array(words, np.str_), vectors=vectors)
 
 
 def read_hdf5(reading: Reading) -> Rows:
@@ -184,7 +190,13 @@ def _recognize_numbers(head: Head) -> Layout | None:
 
 
 NPY = Format("npy", (".npy",), common.starting_with(b"\x93NUMPY"), read_npy)
-NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
+NPZ = Format(
+    "npz",
+    (".npz",),
+    _recognize_npz,
+    read_npz,
+    writer=Writer(write_npz, blanks=True, compressed=False),
+)
 HDF5 = Format("HDF5", (".h5", ".hdf5"), common.starting_with(b"\x89HDF"), read_hdf5)
 SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
 NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)

@@ -170,7 +170,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     priors = Section("priors", "Prior and posterior", figure=figure, show_on="fold")
     counts = ("listed", "found", "missing")
     found = [
-        {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
+        (side, name, group.listed, group.found, ", ".join(group.missing))
         for side, name, group, _ in common.coverage_groups(fit.provenance.get("coverage"))
     ]
     return [

@@ -20,11 +20,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import InputError, checks, some
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.inference.view import View
 from bayesbias.models.spec import GROUPS_MODEL, ModelSpec, load_model, parse_model
 from bayesbias.studies.common import ManyFits, stacked, with_ends
 from bayesbias.tables.distances import distance_table

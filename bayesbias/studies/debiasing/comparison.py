@@ -23,12 +23,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimands, estimates as rows
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.measured import Measured
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, load_model
 from bayesbias.studies.common import KEYS, ManyFits, stacked, with_ends
 from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with
@@ -41,8 +41,9 @@ from bayesbias.studies.debiasing.geometry import (
 )
 from bayesbias.studies.debiasing.limits import OF_INTEREST, measured_method
 from bayesbias.tables.covariates import with_covariates_known
+from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
-from bayesbias.tables.pair_table import Coverage, PairTable
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 

@@ -21,12 +21,13 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
 from bayesbias.inference.fitting import model_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, verdict
+from bayesbias.inference.view import verdict
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
 from bayesbias.studies.corpora.comparing import fit_each, joined_sources, two_or_more

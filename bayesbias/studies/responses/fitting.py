@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
 from bayesbias.inference.description import outcomes_of_rows, units_of_rows
@@ -30,7 +31,7 @@ from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_qu
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key, Quantities, contrasts_of
 from bayesbias.inference.measured import Measured, with_coverage
-from bayesbias.inference.view import PROB, View
+from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses

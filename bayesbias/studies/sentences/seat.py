@@ -25,13 +25,13 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
+from bayesbias.core.conventions import PROB
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.models.variants import slopes_for
 from bayesbias.scores.association import effect_size

@@ -23,10 +23,11 @@ import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks, some
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.core.result import Result
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.measured import Measured, with_coverage
-from bayesbias.inference.view import PROB, STANDARD_ROPE, View
+from bayesbias.inference.view import View
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations
@@ -328,14 +329,14 @@ def fit_sentiment(
 
 def _fit_between(fit: BiasFit) -> BiasFit | None:
     """Fit the model to the differences between classifiers; None where there are none."""
-    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+    from bayesbias.inference.fitting import fit as fit_model
 
     same = ["noun_pair", "profession", "category", *fit.spec.covariates()]
     rows = between_models(fit.table, "classifier", same, fit.spec.outcome)
     varies = rows.groupby("classifier")[fit.spec.outcome].transform("std") > _TIED
     if not varies.any():
         return None
-    how = settings_of_sampler(fit.provenance["sampler"])
+    how = fit.sampling.arguments()
     how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
     return fit_model(rows[varies], fit.spec, pointwise=False, progress=False, **how)
 

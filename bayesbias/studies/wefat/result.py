@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.description import rows_of_fits
@@ -33,7 +34,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.linear import Linear, Mixtures, Quantities
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, View
+from bayesbias.inference.view import View
 from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
 from bayesbias.scores.wefat import SAMPLES, wefat_score, with_interval
