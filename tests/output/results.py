@@ -61,6 +61,11 @@ def seat() -> Any:
     return bb.seat("weat6,weat7,sent-weat7", seed=1, cache=False, progress=False)
 
 
+def seat_with_fits() -> Any:
+    settings = {"seed": 1, "cache": False, "progress": False, "draws": 300, "tune": 300}
+    return bb.seat("weat7", bayes=True, **settings)
+
+
 def sentiment() -> Any:
     return bb.sentiment_analysis(bb.list_predictions("m1"))
 
@@ -213,6 +218,7 @@ MAKERS = {
         fit_with_slopes,
         comparison,
         seat,
+        seat_with_fits,
         sentiment,
         sentiment_with_fit,
         wefat,
