@@ -4,7 +4,6 @@ Results go to stdout, all else to stderr; bad input ends with exit code 2.
 """
 
 import gc
-import importlib
 import os
 import re
 import sys
@@ -14,7 +13,7 @@ from typing import NoReturn
 import click
 
 import bayesbias
-from bayesbias.core import BayesbiasError, InputError
+from bayesbias.core import BayesbiasError, InputError, packages
 
 # Heading of the help -> command -> its module.
 COMMANDS = {
@@ -40,8 +39,7 @@ class Commands(click.Group):
         """Return a command, or None for a name that there is not."""
         if cmd_name not in MODULES:
             return None
-        module = importlib.import_module(f"bayesbias.cli.{MODULES[cmd_name]}")
-        return getattr(module, cmd_name.replace("-", "_"))
+        return packages.member(f"bayesbias.cli.{MODULES[cmd_name]}:{cmd_name.replace('-', '_')}")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments, for the record of a run."""
