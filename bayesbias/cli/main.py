@@ -6,7 +6,6 @@ Results go to stdout, all else to stderr. `EXIT_CODES` lists how a command ends.
 import contextlib
 import errno
 import gc
-import importlib
 import os
 import re
 import signal
@@ -21,7 +20,7 @@ import click
 
 import bayesbias
 from bayesbias.cli.stopping import StoppedError, stop_line
-from bayesbias.core import BayesbiasError, InputError
+from bayesbias.core import BayesbiasError, InputError, packages
 from bayesbias.core.errors import describe_error
 
 DONE, PART_FAILED, BAD_INPUT, FAILED = 0, 1, 2, 3
@@ -66,8 +65,7 @@ class Commands(click.Group):
         """Return a command, or None for a name that there is not."""
         if cmd_name not in MODULES:
             return None
-        module = importlib.import_module(f"bayesbias.cli.{MODULES[cmd_name]}")
-        return getattr(module, cmd_name.replace("-", "_"))
+        return packages.member(f"bayesbias.cli.{MODULES[cmd_name]}:{cmd_name.replace('-', '_')}")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and keep from click what it would take for another end of it."""

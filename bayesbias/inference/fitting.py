@@ -92,9 +92,9 @@ def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
             valid="what distance_table or load_distances returns, or a data frame",
             hint="the table comes first: fit(table, model)",
         )
-    if type(table).__name__ == "Responses":  # of `studies`, which is above
-        hint = "fit them with bayesbias.fit_responses"
-        raise InputError("expected a table of pairs, got answers", where="table", hint=hint)
+    if function := getattr(table, "fitted_by", ""):
+        problem = f"expected a table of pairs, got {type(table).__name__}"
+        raise InputError(problem, where="table", hint=f"fit it with {function}")
     spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
     checked = rows_to_model(table, spec.outcome, list(apart))

@@ -83,6 +83,8 @@ class Responses:
     <Responses: 4 of 4 answers, 2 groups, numbers, paired>
     """
 
+    fitted_by = "bayesbias.fit_responses"
+
     frame: pd.DataFrame
     coverage: Mapping[str, Any]
     outcome: str = "outcome"
