@@ -74,7 +74,7 @@ class GroupCoverage:
         return 2 * len(self.missing) > self.listed
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain dictionaries and lists, for JSON; of optional fields those that say something."""
+        """Return plain dictionaries and lists, for JSON, without empty fields."""
         out = {"listed": self.listed, "found": self.found, "missing": self.missing}
         for name in ("matched", "composed", "left_out", "same_vector", "not_in"):
             value = getattr(self, name)
@@ -155,7 +155,10 @@ class Coverage:
         return "\n  ".join([*lines, *self.notes])
 
     def groups(self) -> Iterator[tuple[str, str, GroupCoverage]]:
-        """Yield side (``protected`` or ``attributes``), name and coverage of each group of words."""
+        """Yield side, name and coverage of each group of words.
+
+        The side is ``protected`` or ``attributes``.
+        """
         for name, group in self.protected.items():
             yield "protected", name, group
         for name, group in self.attributes.items():
