@@ -26,8 +26,21 @@ The names here are those of the flow, listed in the stub beside this file. Every
 is in its folder: ``bayesbias.plots.plot_seat``, ``bayesbias.wordlists.list_wordlists``.
 """
 
+from typing import Any as _Any
+
 from bayesbias.core.packages import attach
+from bayesbias.core.result import register as _register
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 __all__ += ["__version__"]
+
+
+def _abilities() -> _Any:
+    """Load what results do by the help of upper layers: print, plot, report, save."""
+    from bayesbias.output import abilities
+
+    return abilities
+
+
+_register(_abilities)

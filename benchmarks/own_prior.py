@@ -90,14 +90,15 @@ def intervals(
         "seed": seed,
         "engine": engine,
     }
-    posterior = sample_collapsed(reduced, settings, 1)["posterior"].dataset
+    sampled = sample_collapsed(reduced, settings, 1)
+    posterior = sampled.idata["posterior"].dataset
     scales = joined_draws(posterior, reduced.scales)
     ends = {}
     for name, own in rows.items():
         mixed = mixtures_of(own, reduced, scales, chains)
         described = mixed[0].described(PROB)
         ends[name] = described["low"], described["high"]
-    return ends, Engine.of(settings)
+    return ends, sampled.engine
 
 
 def one(model: str, truth: str, noise: str, engine: str, draws: int, seed: int) -> pd.DataFrame:

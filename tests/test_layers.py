@@ -1,6 +1,8 @@
 """One-way imports: each folder imports only from itself, from its layer and from the layers below it."""
 
 import ast
+import functools
+import re
 import subprocess
 import sys
 
@@ -65,6 +67,63 @@ def test_a_folder_imports_only_from_its_layer_and_those_before(folder):
         if LAYER[other] > LAYER[folder]
     }
     assert not wrong
+
+
+def test_texts_name_only_modules_of_their_layer_and_those_before():
+    """A module that is imported by a text is as much a tie as one that is imported by name."""
+    wrong = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        folder = path.relative_to(PACKAGE).parts[0]
+        for text in texts_of_code(path):
+            for name in re.findall(r"\bbayesbias\.(\w+)\.\w+", text):
+                if name in LAYER and folder in LAYER and LAYER[name] > LAYER[folder]:
+                    wrong.add(f"{path.relative_to(PACKAGE)} names {text!r}")
+    assert not wrong
+
+
+def texts_of_code(path):
+    """Yield the texts of a file that are not docstrings, those in f-strings included."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    docstrings = {id(part) for node in statements for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in docstrings and " " not in node.value:
+            yield node.value
+
+
+def test_only_the_lazy_loader_imports_by_a_text():
+    callers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"\b(import_module|__import__)\(", path.read_text(encoding="utf-8"))
+    }
+    assert callers == {"core/packages.py"}
+
+
+def test_no_type_is_told_by_its_name():
+    """What a lower layer may not import, it may not ask for by name either."""
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Compare):
+                continue
+            parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+            attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+            names = {part.value for part in parts if isinstance(part, ast.Constant)}
+            if "__name__" in attributes and names & class_names():
+                wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert not wrong
+
+
+@functools.cache
+def class_names():
+    """Return the names of all classes of the package."""
+    names = set()
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return names
 
 
 def test_importing_the_package_and_its_help_loads_no_heavy_library():

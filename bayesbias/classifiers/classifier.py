@@ -20,7 +20,7 @@ from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import InputError, checks, packages
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file, write_whole
 
-_SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
+MADE_FILES = _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 _POSITIVE = ("positive", "pos")
 _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")
@@ -50,6 +50,9 @@ class Classifier:
     name: str
     predict: Callable[[list[str]], npt.ArrayLike]
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checks.line(self.name, "name of the classifier")
 
     def __call__(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the positive-class probability of each sentence, checked.

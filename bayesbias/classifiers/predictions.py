@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
-from bayesbias.core import InputError, checks, describe_error, files, nearest, number_of
-from bayesbias.core.formatting import in_one_line
+from bayesbias.core import InputError, checks, describe_error, files, frames, nearest, number_of
+from bayesbias.core.formatting import in_one_line, literal
 from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Corpus, Occupations, load_occupations
 
@@ -72,7 +72,7 @@ class Predictions:
         delimiters = {".csv": ",", ".tsv": "\t"}
         delimiter = delimiters[checks.choice(path.suffix, delimiters, f"{path}, ending")]
         with files.whole_file(path) as temporary:
-            self.frame.to_csv(temporary, index=False, sep=delimiter)
+            files.write_csv(self.frame, temporary, delimiter=delimiter, exact=True)
         return path
 
     def __repr__(self) -> str:
@@ -175,15 +175,17 @@ def load_predictions(
         valid = "a column probability (or positive, score), and perhaps sentence"
         hint = next(filter(None, (nearest(column, _PROBABILITY) for column in header)), None)
         raise InputError(problem, where=path, found=header, valid=valid, hint=hint)
-    label = cells["classifier"] if "classifier" in header else pd.Series(path.stem, cells.index)
+    stem = literal(path.stem)
+    label = cells["classifier"] if "classifier" in header else pd.Series(stem, cells.index)
     if name is not None and label.nunique() == 1:
-        label = pd.Series(name, cells.index)
-    frames, notes = [], []
+        label = pd.Series(checks.line(name, "name"), cells.index)
+    label = frames.checked_texts(label, f"{path}, column classifier")
+    parts, notes = [], []
     for own, part in cells.groupby(label, sort=False):
         frame, note = _predictions_of(part, probability[0], wanted, path)
-        frames.append(frame.assign(classifier=own))
+        parts.append(frame.assign(classifier=own))
         notes += [f"{own}: {note}"] if note else []
-    frame = pd.concat(frames, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
+    frame = pd.concat(parts, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
     mean = frame["probability"].mean()
     if not named and "negative" in header and positive is None and mean < 0.5:
         problem = (
@@ -218,7 +220,7 @@ def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
     cells = cells[(cells != "").any(axis=1)].map(str.strip)
     if mark == ";":
         cells = cells.replace(r"^(\d*),(\d+)", r"\1.\2", regex=True)
-    return cells, [line.lstrip("# ").strip() for line in lines[:top] if line.strip()]
+    return cells, [in_one_line(line.lstrip("# ")) for line in lines[:top] if line.strip()]
 
 
 def _predictions_of(

@@ -10,7 +10,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError
+from bayesbias.core import InputError, files
 
 
 @shared.command(
@@ -113,11 +113,17 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
 @shared.command("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
+    from bayesbias.embeddings.readers.arrays import WORDS_BESIDE, vocabulary_of
+
     if given["embedding"] is None or given["wordlist"] is None:
         raise InputError("expected --embedding and --wordlist, got less")
+    read = [given[name] for name in ("embedding", "wordlist", "controls", "vocab")]
+    files.check_not_input(out, read)
     listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])
     wanted = shared.every_word(listed) if given["words"] == "listed" else None
     vectors = shared.vectors_of(given, wanted)
+    if vectors.provenance.get("format") in WORDS_BESIDE:
+        files.check_not_input(out, [vocabulary_of(Path(vectors.provenance["source"]))])
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)
     settings = {"k": given["k"], "neutralize": given["neutralize"]}

@@ -107,6 +107,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
 @shared.command("seed", *shared.OUTPUT, seed=1)
 def demo(seed: int, **given: Any) -> None:
     """Fit shipped vectors to a shipped word list."""
+    shared.check_out(given, "association")
     if not given["as_json"]:
         click.echo(
             f"Fitting {DEMO[1]} in {DEMO[0]}: the first time takes about 20 seconds.", err=True

@@ -1,7 +1,6 @@
 """The commands ``bayesbias describe``, ``model``, ``report`` and ``verify``."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,9 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError
-from bayesbias.core.files import plain
+from bayesbias.cli.stopping import watch
+from bayesbias.core import InputError, some
+from bayesbias.core.files import check_not_input, plain, read_json, write_whole
 from bayesbias.core.sections import Column
 
 COLUMNS = (
@@ -21,11 +21,14 @@ COLUMNS = (
     Column("hubness", "hubness", "number", digits=1),
     Column("never", "near none", "percent"),
 )
+SHAPE = "shape.json"
+DESCRIPTION = ("cosines.png", "dimensions.png", SHAPE)
+AS_THEY_ARE = "as they are"
 NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
 @shared.command("embedding", "own.describe", *shared.READING, "as_json")
-def describe(out: Path | None, **given: Any) -> None:
+def describe(out: Path | None, force: bool, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
 
@@ -33,9 +36,14 @@ def describe(out: Path | None, **given: Any) -> None:
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
+    if out is not None:
+        for name in DESCRIPTION:
+            check_not_input(out / name, [given["embedding"], given["controls"], given["vocab"]])
+        if not force:
+            _check_description(out)
     vectors = shared.vectors_of(given, None)
     shape = bb.embeddings.describe_vectors(vectors, neutral=given["controls"])
-    shapes, notes = {"as they are": shape}, []
+    shapes, notes = {AS_THEY_ARE: shape}, []
     for way in POSTPROCESSINGS:
         try:
             moved = postprocess(vectors, way)
@@ -44,10 +52,14 @@ def describe(out: Path | None, **given: Any) -> None:
             notes.append(f"Not after {way}: {error}")
     found = {name: plain(each.as_dict()) for name, each in shapes.items()}
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "shape.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
-        bb.plots.plot_cosines(shapes).figure.savefig(out / "cosines.png")
-        bb.plots.plot_dimensions(shapes).figure.savefig(out / "dimensions.png")
+        figures = {
+            "cosines.png": bb.plots.plot_cosines(shapes).figure,
+            "dimensions.png": bb.plots.plot_dimensions(shapes).figure,
+        }
+        # By this file the folder is known again, also if the figures are cut short.
+        write_whole(out / SHAPE, json.dumps(found, indent=1))
+        for name, figure in figures.items():
+            bb.plots.save_figure(figure, out / name)
     rows = pd.json_normalize(list(found.values())).assign(version=list(found))
     rows = rows.reindex(columns=[column.name for column in COLUMNS])
     said = "Cosines have an offset: read differences, or add --postprocess center."
@@ -63,6 +75,28 @@ def describe(out: Path | None, **given: Any) -> None:
     title = "\nMean cosine of two words, before and after postprocessing\n"
     lines = [title, *shared.lines_of(rows, COLUMNS)]
     shared.tell_table(answer, f"vectors {vectors.name} | {size}", lines, said, notes)
+
+
+def _check_description(out: Path) -> None:
+    """Refuse a folder with files that no earlier ``describe`` wrote."""
+    names = [path.name for path in sorted(out.iterdir())] if out.is_dir() else []
+    foreign = [name for name in names if not name.startswith(".") and name not in DESCRIPTION]
+    if SHAPE in names and not _is_description(out / SHAPE):
+        foreign.append(SHAPE)
+    elif SHAPE not in names:
+        foreign += [name for name in names if name in DESCRIPTION]
+    if foreign:
+        problem = f"expected a new folder or one of describe, got one with {some(foreign, 3)}"
+        hint = "name another folder, or write into this one with --force"
+        raise InputError(problem, where=out, hint=hint)
+
+
+def _is_description(path: Path) -> bool:
+    try:
+        content = read_json(path)
+    except InputError:
+        return False
+    return isinstance(content, dict) and AS_THEY_ARE in content
 
 
 @click.group(cls=shared.Group)
@@ -95,12 +129,9 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     RUN is a folder that a command wrote with --out. Its settings hold unless you change them.
     """
     opened = bb.load_run(run)
-    asked = shared.chosen(changed, *shared.VIEW)
-    view = replace(opened.view, **asked)
-    if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
-        result = replace(opened.result, rope=asked["rope"])
-        opened = replace(opened, result=result)
+    view = opened.view.changed(**shared.chosen(changed, *shared.VIEW))
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    watch(click.get_current_context(), out or beside)
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
 

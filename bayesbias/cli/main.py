@@ -1,20 +1,45 @@
 """The command ``bayesbias``.
 
-Results go to stdout, all else to stderr; bad input ends with exit code 2.
+Results go to stdout, all else to stderr. `EXIT_CODES` lists how a command ends.
 """
 
+import contextlib
+import errno
 import gc
-import importlib
 import os
 import re
+import signal
 import sys
+import threading
+import time
 import warnings
-from typing import NoReturn
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 import bayesbias
-from bayesbias.core import BayesbiasError, InputError
+from bayesbias.cli.stopping import StoppedError, stop_line
+from bayesbias.core import BayesbiasError, InputError, packages
+from bayesbias.core.errors import describe_error
+
+DONE, PART_FAILED, BAD_INPUT, FAILED = 0, 1, 2, 3
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143  # 128 and the number of the signal
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  1    a limit of --require is not met, the sampler has not converged, or a
+       part failed (a cell of a sweep, an encoder, a test)
+  2    bad input, or faults that `verify` or `wordlist check` finds
+  3    the program failed, or the system has no more memory or threads
+  130  stopped by Ctrl-C (143: by SIGTERM, 141: by a closed pipe)
+
+Start with: bayesbias demo
+"""
+TRACEBACK = "BAYESBIAS_TRACEBACK"  # in the environment: a failure shows where it is
+_AT_ONCE = 1.0  # seconds in which further signals are those of the same key press
+# Errors of a file or disk that the user can change, also where they name no file.
+_OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
 # Heading of the help -> command -> its module.
 COMMANDS = {
@@ -40,8 +65,16 @@ class Commands(click.Group):
         """Return a command, or None for a name that there is not."""
         if cmd_name not in MODULES:
             return None
-        module = importlib.import_module(f"bayesbias.cli.{MODULES[cmd_name]}")
-        return getattr(module, cmd_name.replace("-", "_"))
+        return packages.member(f"bayesbias.cli.{MODULES[cmd_name]}:{cmd_name.replace('-', '_')}")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and keep from click what it would take for another end of it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise StoppedError(stop_line(ctx), _code_of(error)) from error
+        except (EOFError, OSError) as error:
+            raise _CarriedError from error
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments, for the record of a run."""
@@ -66,51 +99,150 @@ class Commands(click.Group):
         "show_default": True,
         "max_content_width": 100,
     },
-    epilog="Start with: bayesbias demo",
+    epilog=EXIT_CODES,
 )
 @click.version_option(bayesbias.__version__, prog_name="bayesbias")
 def cli() -> None:
     """Measure social association in word vectors, encoders and classifiers."""
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does."""
+
+
+class _CarriedError(Exception):
+    """Carries an error, its cause, past click."""
+
+
+def _code_of(error: BaseException | None) -> int:
+    return TERMINATED if isinstance(error, _Terminated) else INTERRUPTED
+
+
 def main() -> None:
-    """Run the command; an error that a user can fix is one line and exit code 2."""
+    """Run the command; every end but that of a closed pipe has a code and one line."""
     os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, not shown
     # One line, without the place in the program.
     warnings.formatwarning = lambda message, *_, **__: f"Warning  {message}\n"
     # What libraries make when they are imported stays: to look for garbage among it took a tenth
     # of a command.
     gc.set_threshold(50_000, 20, 100)
+    with _signals():
+        try:
+            code = _run()
+        except BrokenPipeError:  # of a message
+            code = PIPE_CLOSED
+        if not _flushed():
+            code = code or PIPE_CLOSED
+    sys.exit(code)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """Raise an exception at Ctrl-C and SIGTERM, so that unfinished files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    last = -_AT_ONCE
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < _AT_ONCE:  # while files of the first are removed
+            return
+        last = now
+        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as in the background of a shell
+            before[number] = signal.signal(number, stop)
     try:
-        code = cli.main(prog_name="bayesbias", standalone_mode=False)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run() -> int:
+    """Run the command, and return its exit code."""
+    try:
+        return cli.main(prog_name="bayesbias", standalone_mode=False) or DONE
+    except StoppedError as stop:
+        click.echo(str(stop), err=True)
+        return stop.code
+    except (click.Abort, KeyboardInterrupt) as error:  # before a command began
+        click.echo("Stopped. Nothing was written.", err=True)
+        return _code_of(error.__cause__ if isinstance(error, click.Abort) else error)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(error.exit_code)
+        return BAD_INPUT
     except click.ClickException as error:
-        if getattr(error, "option_name", "") == "--bayes":
-            _end(
-                "--bayes: expected with seat or sentiment, got it here. For vectors use `bayesbias fit`"
-            )
-        problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
-        context = getattr(error, "ctx", None)
-        where = "bayesbias" if context is None else context.command_path
-        named = isinstance(error, click.BadParameter) and not isinstance(
-            error, click.MissingParameter
+        return _report(_usage(error), BAD_INPUT)
+    except SystemExit:
+        raise
+    except _CarriedError as failure:
+        return _report_error(failure.__cause__ or failure)
+    except BaseException as error:  # a panic of a compiled library is no Exception
+        return _report_error(error)
+
+
+def _usage(error: click.ClickException) -> str:
+    """Say what is wrong with the arguments."""
+    if getattr(error, "option_name", "") == "--bayes":
+        return (
+            "--bayes: expected with seat or sentiment, got it here. For vectors use `bayesbias fit`"
         )
-        _end(problem if named else f"{problem.removesuffix('.')}. See {where} --help.")
-    except click.Abort:
-        sys.exit(1)
-    except InputError as error:
+    problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
+    context = getattr(error, "ctx", None)
+    where = "bayesbias" if context is None else context.command_path
+    named = isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter)
+    return problem if named else f"{problem.removesuffix('.')}. See {where} --help."
+
+
+def _report_error(error: BaseException) -> int:
+    """Say what went wrong, and return the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return PIPE_CLOSED
+    if isinstance(error, InputError):
         option = f"--{error.parts['where'].replace('_', '-')}"  # its argument, in Python
-        _end(f"--{error}" if option in sys.argv else str(error))
-    except BayesbiasError as error:
-        _end(str(error))
-    except OSError as error:
-        _end(": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error))
-    else:
-        sys.exit(code)
+        return _report(f"--{error}" if option in sys.argv else str(error), BAD_INPUT)
+    if isinstance(error, BayesbiasError):
+        return _report(str(error), BAD_INPUT)
+    if isinstance(error, OSError) and (error.filename or error.errno in _OF_DISKS):
+        problem = ": ".join(map(str, filter(None, (error.filename, error.strerror))))
+        return _report(problem or describe_error(error), BAD_INPUT)
+
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, MemoryError):
+        what = f" ({error})" if str(error) else ""
+        hint = "Give fewer draws, chains or words, or use a machine with more memory."
+        return _report(f"not enough memory{what}. {hint}", FAILED)
+    if isinstance(error, OSError) or "can't start new thread" in str(error):
+        hint = "Free some, or raise the limits (ulimit -a)."
+        return _report(f"the system refused a resource ({describe_error(error)}). {hint}", FAILED)
+    hint = (
+        "Please report it to the maintainers (see CONTRIBUTING.md) with the command; "
+        f"{TRACEBACK}=1 shows where it failed"
+    )
+    return _report(f"the program failed ({describe_error(error)}). {hint}", FAILED)
 
 
-def _end(problem: str) -> NoReturn:
+def _report(problem: str, code: int) -> int:
     click.echo(f"bayesbias: {problem}", err=True)
-    sys.exit(2)
+    return code
+
+
+def _flushed() -> bool:
+    """Write what is left for stdout and stderr; what cannot be written is dropped."""
+    flushed = True
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            # Python would try again at its end, and report it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            flushed = False
+    return flushed

@@ -1,15 +1,21 @@
 """The commands ``bayesbias sweep``, ``bayesbias sample-size`` and ``bayesbias coverage``."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
+from bayesbias.cli.stopping import keep
 from bayesbias.core import InputError, files, join_words
 from bayesbias.core.sections import Column
+
+if TYPE_CHECKING:
+    from bayesbias.sweeps.plan import SweepPlan
 
 SIZES = (
     Column("words", "words", "count"),
@@ -47,9 +53,22 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
     if common_words:
         asked = replace(asked, common_words=True)
     how = shared.chosen(given, "workers", "dask", "resume")
-    result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
-    shared.show(result, {**given, "out": out, "force": True})  # `run_sweep` checked the folder
+    try:
+        result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
+        shared.show(result, {**given, "out": out, "force": True})  # `run_sweep` checked the folder
+    except KeyboardInterrupt:
+        keep(ctx, _finished_cells(asked, out))
+        raise
     ctx.exit(1 if len(result.failures) else 0)
+
+
+def _finished_cells(plan: SweepPlan, out: Path) -> str:
+    """Say how many cells of a stopped sweep are kept."""
+    from bayesbias.sweeps.plan import group_cells
+
+    cells = [cell for group in group_cells(plan) for cell in group.cells]
+    kept = sum((out / "cells" / f"{cell.key}.json").is_file() for cell in cells)
+    return f"{kept} of {len(cells)} cells are kept; continue with --resume."
 
 
 @shared.command(

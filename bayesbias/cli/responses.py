@@ -10,6 +10,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
+from bayesbias.core import files
 from bayesbias.core.errors import FitError, InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
             requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
-    shared.show(result, {**given, "rope": result.rope})
+    shared.show(result, given)
     if result.fit is None and result.notes[-1].startswith("The sampler failed"):
         click.get_current_context().exit(1)
 
@@ -58,6 +59,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
 @shared.options("own.responses-sentences", "as_json")
 def response_sentences(words: str, out: Path, **given: Any) -> None:
     """Write balanced sentences to rate."""
+    files.check_not_input(out, [words])
     _write(bb.wordlists.response_sentences(words), out)
 
 
@@ -65,10 +67,12 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
     """Write sentences with their labels, or alone in a text file."""
     if out.suffix not in (".tsv", ".csv", ".txt"):
         raise InputError(f"expected a .tsv, .csv or .txt file, got {out.name!r}", where="--out")
-    if out.suffix == ".txt":
-        out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
-    else:
-        frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
+    with files.whole_file(out) as temporary:
+        if out.suffix == ".txt":
+            temporary.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
+        else:
+            delimiter = "," if out.suffix == ".csv" else "\t"
+            files.write_csv(frame, temporary, delimiter=delimiter, exact=True)
     said = f"Written  {len(frame)} sentences to {out}"
     shared.tell({"sentences": len(frame), "written": str(out)}, said)
 
@@ -111,16 +115,16 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
 
 def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
     """Read files of predictions, and have classifiers predict."""
-    files, classifiers, out = given["predictions"], given["classifier"], given["out"]
-    if not files and not classifiers:
+    paths, classifiers, out = given["predictions"], given["classifier"], given["out"]
+    if not paths and not classifiers:
         raise InputError("expected --predictions or --classifier, got neither")
-    names = [*given["name"], *[None] * (len(files) + len(classifiers) - len(given["name"]))]
+    names = [*given["name"], *[None] * (len(paths) + len(classifiers) - len(given["name"]))]
     column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
     found = [
         bb.load_predictions(file, listed, name=name, positive=column)
-        for file, name in zip(files, names, strict=False)
+        for file, name in zip(paths, names, strict=False)
     ]
-    for source, name in zip(classifiers, names[len(files) :], strict=True):
+    for source, name in zip(classifiers, names[len(paths) :], strict=True):
         model = bb.load_classifier(
             source,
             name=name,
@@ -164,6 +168,7 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
 @shared.options("own.sentences", "as_json")
 def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
     """Write the sentences to rate."""
+    files.check_not_input(out, [words])
     try:
         frame = bb.wordlists.load_occupations(words).sentences(control=control)
     except InputError:  # of other groups than women and men, or without professions
@@ -177,6 +182,11 @@ def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
 @shared.options("own.train", "seed", "as_json", seed=0)
 def train(model: str, out: Path, **given: Any) -> None:
     """Train a reference classifier of the paper."""
+    from bayesbias.classifiers.classifier import MADE_FILES
+
+    read = [given[name] for name in ("data", "dev", "vectors", "words")]
+    for name in MADE_FILES:
+        files.check_not_input(out / name, read)
     common = {"dev": given["dev"], "out": out, "name": given["name"] or model}
     if model == "bow":
         trained = bb.classifiers.train_bow(given["data"], **common)

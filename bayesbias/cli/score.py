@@ -36,6 +36,7 @@ ALPHA = 0.05
 def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     from bayesbias.output.text import wrapped
+    from bayesbias.wordlists.wordlist import check_number_of_pairs
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     asked = asked and ["relative_norm_distance" if name == "rnd" else name for name in asked]
@@ -44,6 +45,7 @@ def score(scores: str | None, **given: Any) -> None:
     words = vectors = None
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")
+        check_number_of_pairs(words)
         vectors = shared.vectors_of(given, shared.every_word(words))
         table = bb.distance_table(vectors, words)
     else:

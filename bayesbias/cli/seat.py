@@ -8,7 +8,7 @@ import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
-from bayesbias.core import InputError
+from bayesbias.core import InputError, files
 
 
 @click.group(cls=shared.Group, invoke_without_command=True)
@@ -50,6 +50,8 @@ def sentences(test: str | None, parts: bool, out: Path | None, **given: Any) -> 
     if test is None:
         shared.tell({"tests": list(list_tests())}, *list_tests())
         return
+    if out is not None:
+        files.check_not_input(out, [test])
     made = bb.sentence_test(test, level=given["level"], published_cut=given["published_cut"])
     text = published_json(made, parts)
     if out is not None:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import bayesbias as bb
-from bayesbias.core import InputError
+from bayesbias.cli.stopping import watch
+from bayesbias.core import InputError, files
 from bayesbias.core.files import plain
 from bayesbias.core.sections import Interpretation
 
@@ -38,6 +40,17 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
+class Folder(click.Path):
+    """A folder to write to; one that cannot be written is refused before any work."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = files.path_of(super().convert(value, param, ctx), "--out", "the path of a folder")
+        if ctx is None or not ctx.resilient_parsing:
+            files.check_folder(path)
+        return path
+
+
 TYPES: dict[str, Any] = {
     "positive": click.FloatRange(0, min_open=True),
     "fraction": _fraction,
@@ -46,6 +59,7 @@ TYPES: dict[str, Any] = {
     "resamples": click.IntRange(99),
     "seed": click.IntRange(0, 2**32 - 1),
     "path": PATH,
+    "folder": Folder(path_type=Path),
     "numbers": _numbers,
     "names": lambda text: tuple(text.split(",")),
 }
@@ -82,6 +96,12 @@ class Command(click.Command):
                 )
             )  # fmt: skip
         return params
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it may write is known, should it be stopped."""
+        paths = [ctx.params[name] for name in ("out", "file") if ctx.params.get(name)]
+        watch(ctx, *map(Path, paths))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""
@@ -185,6 +205,7 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
     from bayesbias.tables.counts import pool_of
     from bayesbias.tables.joining import keep_common
+    from bayesbias.wordlists.wordlist import check_number_of_pairs
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:
@@ -198,6 +219,7 @@ def table_of(given: Mapping[str, Any]) -> bb.PairTable:
         controls, counted = given.get("controls"), dict[str, Any]()
         matched = controls == "matched"
         words = bb.load_wordlist(given["wordlist"], controls=None if matched else controls)
+        check_number_of_pairs(words)
         wanted = list(words.words)
         if matched:
             if given.get("counts") is None:
@@ -300,15 +322,17 @@ def show(
     from bayesbias.plots.style import figure_style
 
     context, out = click.get_current_context(), given.get("out")
-    view = bb.View(**chosen(given, *VIEW))
+    view = bb.View(**chosen(given, *_typed(VIEW)))
     limits = given.get("require")
-    checks = [] if limits is None else bb.studies.check_requirements(result, limits, view.prob)
+    checks: Sequence[Any] = []
+    if limits is not None:
+        checks = bb.studies.check_requirements(result, limits, result.shown_with(view)[1].prob)
     written = {"written": out and str(out)}
     if out is not None:
         replaced = ", in place of the run that was there" if (out / "run.json").is_file() else ""
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["figure_style"], width=given["figure_width"]):
-            files = bb.save_run(
+            written_files = bb.save_run(
                 result,
                 out,
                 view=view,
@@ -325,7 +349,7 @@ def show(
     else:
         click.echo(bb.output.to_text(result, view, detail=given["detail"], more=more))
         if out is not None:
-            click.echo(f"Written  {out}: {len(files) - 1} files and run.json{replaced}")
+            click.echo(f"Written  {out}: {len(written_files) - 1} files and run.json{replaced}")
     failed = [name for name, fit in result.fits().items() if not fit.diagnostics()["ok"]]
     for name in failed:
         of = f" of {name}" if name else ""
@@ -336,6 +360,12 @@ def show(
         click.echo(check.line, err=True)
     if failed or not all(check.met for check in checks):
         context.exit(1)
+
+
+def _typed(names: Iterable[str]) -> list[str]:
+    """Return the options of these names that the user gave; the others have their defaults."""
+    source = click.get_current_context().get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
 
 
 def stem(path: str) -> str:

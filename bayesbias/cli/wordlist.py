@@ -10,6 +10,7 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError, files, some
+from bayesbias.tables.coverage import GroupCoverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _MOSTLY_MISSING = (
@@ -84,7 +85,7 @@ def new(file: Path) -> None:
         raise InputError(
             "expected a new file, got one that exists", where=str(file), hint="name another"
         )
-    file.write_text(wordlist_template(), encoding="utf-8")
+    files.write_whole(file, wordlist_template())
     click.echo(f"Written  {file}. Replace its words, then run: bayesbias wordlist check {file}")
 
 
@@ -112,7 +113,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
         )
         lines.append(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
         if embedding is not None or words.language == "en":
-            found, more = _found(words, {**given, "embedding": embedding or "minilm-static"})
+            found, sets, more = _found(words, {**given, "embedding": embedding or "minilm-static"})
             notes += more if embedding is not None else []
         else:
             notes.append('spelling is checked for English lists only: add language = "en"')
@@ -121,11 +122,11 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
         vectors = found["name"]
         if embedding is not None:
             lines.append(f"Found in {vectors}:")
-            few = [n for n, size in found["sets"].items() if 2 * size["found"] < size["listed"]]
-            for name, size in found["sets"].items():
-                end = " (more than half missing)" if name in few else ""
-                lines.append(f"  {name}: {size['found']} of {size['listed']}{end}")
-            told += [_MOSTLY_MISSING] * bool(few)
+            for name, group in sets.items():
+                end = " (more than half missing)" if group.mostly_missing else ""
+                lines.append(f"  {name}: {group.found} of {group.listed}{end}")
+            if any(group.mostly_missing for group in sets.values()):
+                told.append(_MOSTLY_MISSING)
         for what, listed in (
             ("missing from", found["missing"]),
             ("perhaps misspelled: built from subwords in", found["composed"]),
@@ -147,8 +148,10 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     ctx.exit(2 if problems else 0)
 
 
-def _found(words: "bb.WordList", given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return which words of a list the vectors have, and the notes of the vectors."""
+def _found(
+    words: "bb.WordList", given: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, GroupCoverage], tuple[str, ...]]:
+    """Return which words of a list the vectors have, also by set, and the notes of the vectors."""
     vectors = shared.vectors_of(given, words.words)
     sets = {}
     for group in words.classes:
@@ -158,15 +161,19 @@ def _found(words: "bb.WordList", given: dict[str, Any]) -> tuple[dict[str, Any],
     if words.controls is not None:
         sets |= {f"{kind} controls": getattr(words.controls, kind) for kind in CONTROLS}
     own = {*words.protected_words, *words.attribute_words}
+    coverages = {}
+    for name, listed in sets.items():
+        if listed:
+            missing = tuple(word for word in listed if word not in vectors)
+            coverages[name] = GroupCoverage(len(listed), missing)
     found = {
         "name": vectors.name,
         "sets": {
-            name: {"listed": len(listed), "found": sum(word in vectors for word in listed)}
-            for name, listed in sets.items()
-            if listed
+            name: {"listed": group.listed, "found": group.found}
+            for name, group in coverages.items()
         },
         "missing": list(vectors.missing),
         "matched": dict(vectors.matched),
         "composed": [word for word in vectors.composed if word in own],
     }
-    return found, vectors.notes
+    return found, coverages, vectors.notes

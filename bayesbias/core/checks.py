@@ -21,14 +21,12 @@ from bayesbias.core.formatting import join_words, some
 
 type FilePath = str | os.PathLike[str]
 """A path as users give it."""
-ROPE = 0.02
-"""Half-width of the default region of practical equivalence, in cosine distance.
-
-Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on
-the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
-vectors with another spread, set your own.
-"""
+MOST_PAIRS = 25_000_000
+"""Pairs of words, or of sentences, in one table: some 10 GB while it is made."""
+_BYTES_OF_PAIR = 400  # at most, while a table is made
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Newlines and tabs are part of a longer text; the others act on a terminal, or end a text in a file.
+_ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Soft hyphens, blanks of no width and byte-order marks say nothing in a word, joiners and marks of
 # direction nothing at its ends.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f]+|[\u061c\u200c-\u200f]+$")
@@ -80,6 +78,23 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
     """
     for name, value in (("chains", chains), ("draws", draws), ("tune", tune)):
         count(value, name)
+
+
+def number_of_pairs(words: int, attributes: int, where: object) -> None:
+    """Refuse a table of more pairs than a usual machine holds, before it is made.
+
+    Examples
+    --------
+    >>> number_of_pairs(20_000, 20_000, "list")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: list: expected at most 25,000,000 pairs, got 400,000,000 (160 GB of memory). Split it, or sample its words.
+    """
+    pairs = words * attributes
+    if pairs > MOST_PAIRS:
+        found = f"{pairs:,} ({pairs * _BYTES_OF_PAIR / 1e9:,.0f} GB of memory)"
+        problem = f"expected at most {MOST_PAIRS:,} pairs, got {found}"
+        raise InputError(problem, where=where, hint="split it, or sample its words")
 
 
 def is_number(value: Any) -> bool:
@@ -242,7 +257,12 @@ def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
 
 
 def text(value: Any, where: object) -> str:
-    """Return a text with more than blanks in it."""
+    """Return a text with more than blanks in it, and no control character but newlines and tabs."""
+    free_text(_filled(value, where), where)
+    return str(value)
+
+
+def _filled(value: Any, where: object) -> str:
     if not (isinstance(value, str) and value.strip()):
         raise wrong_kind(value, where, "a non-empty string")
     return value
@@ -271,9 +291,47 @@ def label(text: str, where: object) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def free_text(text: str, where: object) -> str:
+    r"""Return a longer text, such as a prompt, in composed form (NFC).
+
+    Newlines and tabs are kept; other control characters, which would act on a terminal, are
+    refused.
+
+    Examples
+    --------
+    >>> free_text("Who is it?\nAnswer:", "answers.csv")
+    'Who is it?\nAnswer:'
+    >>> free_text("Who\x1b[2J is it?", "answers.csv")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: answers.csv: expected text without control characters, got 'Who\x1b[2J is it?'.
+    """
+    if match := _ACTING.search(text):
+        near = text[max(0, match.start() - 20) : match.end() + 20]
+        problem = f"expected text without control characters, got {near!a}"
+        raise InputError(problem, where=where)
+    return unicodedata.normalize("NFC", text)
+
+
+def labels(texts: Collection[str], where: object) -> list[str]:
+    """Return many texts, each as `label` returns it."""
+    joined = " ".join(texts)  # one search of all is faster than a search of each
+    if joined.isascii() and not _CONTROL.search(joined):
+        return list(texts)
+    return [label(text, where) for text in texts]
+
+
+def free_texts(texts: Collection[str], where: object) -> list[str]:
+    """Return many longer texts, each as `free_text` returns it."""
+    joined = " ".join(texts)
+    if joined.isascii() and not _ACTING.search(joined):
+        return list(texts)
+    return [free_text(text, where) for text in texts]
+
+
 def line(value: Any, where: object) -> str:
     """Return a label that has more than blanks, without blanks around it."""
-    return label(text(value, where).strip(), where)
+    return label(_filled(value, where).strip(), where)
 
 
 def names(given: Iterable[Any], noun: str) -> list[str]:
@@ -378,7 +436,8 @@ def words(values: Any, where: object = "words") -> list[str]:
     ...
     bayesbias.InputError: words, number 2: expected a non-empty string, got None.
     """
-    return [str(word) for word in texts(several(values, where), where)]
+    numbered = enumerate(several(values, where), start=1)
+    return [str(_filled(word, f"{where}, number {i}")) for i, word in numbered]
 
 
 def once[T](items: Iterable[T]) -> list[T]:

@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import hashlib
 import importlib.resources
+import io
 import json
 import lzma
 import math
@@ -16,7 +17,7 @@ import unicodedata
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -26,7 +27,14 @@ from bayesbias.core.formatting import in_one_line
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
+_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?")
 MOST_LINE = 1 << 24
+MOST_RATIO = 100
+"""How many times its size on the disk a packed file may unpack to, beyond `MOST_BYTES`.
+
+Vectors of numbers pack to a half, texts to a tenth; arrays of padded words reach some fifty.
+"""
 _CHUNK = 1 << 22
 _PACKAGE = Path(str(importlib.resources.files("bayesbias")))
 _UNPACK = {b"\x1f\x8b": gzip.GzipFile, b"BZh": bz2.BZ2File, b"\xfd7zXZ\0": lzma.LZMAFile}
@@ -160,6 +168,7 @@ def _unpacked(stream: BinaryIO, where: Path, member: str) -> BinaryIO:
     stream.seek(0)
     if start.startswith(b"PK\x03\x04") or member:
         archive = zipfile.ZipFile(stream)
+        most = most_unpacked(os.fstat(stream.fileno()).st_size)
         files = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
         if any(name.endswith((".npy", "data.pkl", "[Content_Types].xml")) for name in files):
             stream.seek(0)
@@ -169,11 +178,83 @@ def _unpacked(stream: BinaryIO, where: Path, member: str) -> BinaryIO:
             problem = "expected a zip archive of one file"
             raise InputError(problem, where=where, found=some(files), hint=hint)
         name = checks.choice(member or files[0], files, f"{where}, member")
-        return cast("BinaryIO", archive.open(name))
+        check_sizes([archive.getinfo(name)], most, where)
+        return cast("BinaryIO", _Unpacked(archive.open(name), stream, most, where))
     opener = next((opener for magic, opener in _UNPACK.items() if start.startswith(magic)), None)
     if opener is None:
         return stream
-    return cast("BinaryIO", opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream))
+    most = most_unpacked(os.fstat(stream.fileno()).st_size)
+    unpacked: Any = opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream)
+    return cast("BinaryIO", _Unpacked(unpacked, stream, most, where))
+
+
+def most_unpacked(size: int) -> int:
+    """Return the most bytes that a packed file of a size may unpack to."""
+    return max(MOST_BYTES, MOST_RATIO * size)
+
+
+def check_sizes(members: Iterable[zipfile.ZipInfo], most: int, where: object) -> None:
+    """Refuse members of a zip that unpack to more than so many bytes, by the sizes it states."""
+    total = sum(member.file_size for member in members)
+    if total > most:
+        raise _too_large(most, where, f"{total:,}")
+
+
+def check_archive(path: Path) -> None:
+    """Refuse a zip that unpacks to too much, by the sizes it states; nothing is unpacked."""
+    with zipfile.ZipFile(path) as archive:
+        check_sizes(archive.infolist(), most_unpacked(path.stat().st_size), path)
+
+
+def _too_large(most: int, where: object, found: str) -> InputError:
+    problem = f"expected at most {most:,} bytes when unpacked, got {found}"
+    return InputError(problem, where=where, hint="unpack it yourself if you trust it")
+
+
+class _Unpacked(io.BufferedIOBase):
+    """An unpacked stream that ends with an error where it gets too large."""
+
+    def __init__(self, stream: Any, packed: BinaryIO, most: int, where: object) -> None:
+        self._stream = stream
+        self._most = most
+        self._where = where
+        self.fileobj = packed  # tells how much of the file was read
+
+    def _checked[T](self, content: T) -> T:
+        if self._stream.tell() > self._most:
+            raise _too_large(self._most, self._where, "more")
+        return content
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return int(self._stream.seek(offset, whence))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        whole = size is None or size < 0
+        wanted = self._most + 1 - self._stream.tell() if whole else size
+        return self._checked(bytes(self._stream.read(wanted)))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self.read(size if size >= 0 else _CHUNK)
+
+    def readinto(self, buffer: Any, /) -> int:
+        return self._checked(int(self._stream.readinto(buffer)))
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        most = MOST_LINE + 1 if size is None or size < 0 else size
+        line = bytes(self._stream.readline(most))
+        if len(line) > MOST_LINE:
+            problem = f"expected a line of at most {MOST_LINE:,} bytes, got a longer one"
+            raise InputError(problem, where=self._where)
+        return self._checked(line)
 
 
 def read_bytes(
@@ -292,8 +373,10 @@ def parse_json(content: str | bytes, where: object) -> Any:
     text = content if isinstance(content, str) else decoded(content, where)
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        checks.distinct([key for key, _ in pairs], "key", where)
-        return dict(pairs)
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            checks.distinct([key for key, _ in pairs], "key", where)
+        return made
 
     with guarded(where, "JSON"):
         return json.loads(text, object_pairs_hook=as_dict)
@@ -304,16 +387,82 @@ def read_json(path: Path) -> Any:
     return parse_json(read_bytes(path, MOST_TEXT), path)
 
 
+def parse_json_lines(text: str, where: object) -> list[Any]:
+    """Parse JSON with a value in each line; blank lines are skipped."""
+    numbered = enumerate(text.split("\n"), start=1)
+    return [parse_json(line, f"{where}, line {n}") for n, line in numbered if line.strip()]
+
+
+def check_not_input(out: checks.FilePath, inputs: Iterable[Any], where: object = "--out") -> None:
+    """Refuse an output that is one of the inputs, or a file in one, by whatever path.
+
+    Parameters
+    ----------
+    out : str or path
+        The file that is written.
+    inputs : iterable
+        Paths of files and folders; what is None or no path, such as a shipped name, is passed over.
+    where : object, default "--out"
+
+    Examples
+    --------
+    >>> check_not_input("new.txt", ["vectors.txt", "religion", None])
+    """
+    if not os.path.exists(out):
+        return
+    written = os.path.realpath(out)
+    for given in inputs:
+        if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+            continue
+        path = split_member(Path(os.path.expanduser(given)))[0]
+        if not path.exists():
+            continue
+        inside = path.is_dir() and Path(written).is_relative_to(os.path.realpath(path))
+        if inside or os.path.samefile(out, path):
+            problem = f"expected a file that is no input, got {os.fspath(out)}"
+            raise InputError(problem, where=where, hint="name another file")
+
+
 # Writing
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder that cannot be made, before the work and not after it."""
-    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    """Refuse a folder that cannot be made or written, before the work and not after it.
+
+    A folder is made for a moment, since permissions alone do not tell: the disk may be read-only
+    or full, and the system's own folders take no files.
+
+    Examples
+    --------
+    >>> check_folder(Path(__file__) / "run")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: ...: expected a folder, got a path below the file ...
+    """
+    try:
+        os.lstat(out)  # names that are too long
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise _unwritable(out, error) from None
+    # A link to nothing is made where it leads.
+    place = Path(os.path.realpath(out))
+    existing = next(path for path in (place, *place.parents) if os.path.lexists(path))
     if not existing.is_dir():
-        raise InputError("expected a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("expected a folder that can be written, got another", where=existing)
+        kind = "a file" if existing == place else f"a path below the file {existing}"
+        raise InputError(f"expected a folder, got {kind}", where=out)
+    probe = existing / ".bayesbias-probe"
+    try:
+        probe.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process tried it too
+            probe.rmdir()
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    problem = f"expected a folder that can be written, got an error ({_reason(error)})"
+    return InputError(problem, where=out, hint="name another folder")
 
 
 @contextlib.contextmanager
@@ -347,6 +496,36 @@ def write_whole(path: checks.FilePath, content: str | bytes) -> None:
     """Write a text in UTF-8, or bytes, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_csv(frame: Any, path: Path, *, delimiter: str = ",", exact: bool = False) -> None:
+    """Write a data frame as CSV; every table that is exported as CSV or TSV is written here.
+
+    A spreadsheet would run a text such as ``=cmd|...`` as a formula. Such a text gets an apostrophe
+    in front, as OWASP advises. Numbers, also those that are written as texts, stay as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : Path
+    delimiter : str
+    exact : bool
+        Whether texts stay as they are, in data that this package reads again.
+    """
+    if not exact:
+        frame = frame.rename(columns=_shown_as_text)
+        for name, column in frame.select_dtypes(exclude=["number", "bool"]).items():
+            cells = column.astype(object).map(_shown_as_text)
+            if not cells.equals(column.astype(object)):
+                frame = frame.assign(**{name: cells})
+    frame.to_csv(path, index=False, sep=delimiter)
+
+
+def _shown_as_text(cell: Any) -> Any:
+    """Return a cell so that no spreadsheet takes it for a formula."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 # Hashes, and values for JSON

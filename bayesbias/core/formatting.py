@@ -54,7 +54,7 @@ def some(words: Iterable[object], most: int = 12) -> str:
     """
     named = list(dict.fromkeys(map(str, words)))
     rest = len(named) - most
-    return ", ".join(named[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    return ", ".join(map(literal, named[:most])) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def number_of(n: int, noun: str) -> str:
@@ -118,7 +118,7 @@ def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
     if not is_known(value):
         return UNKNOWN
     if kind == "text":
-        return str(value)
+        return literal(str(value))
     if kind == "count":
         return f"{value:,.0f}"
     if kind == "percent":

@@ -2,7 +2,7 @@
 
 import io
 import numbers
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
-from bayesbias.core.files import guarded, opened, read_text, refuse_binary
+from bayesbias.core.files import (
+    decoded,
+    guarded,
+    opened,
+    parse_json,
+    parse_json_lines,
+    read_bytes,
+    read_text,
+    refuse_binary,
+)
 
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
@@ -73,6 +82,37 @@ def _plain_column(column: pd.Series, where: str, strict: bool) -> pd.Series:
     return column
 
 
+def checked_texts(
+    column: pd.Series, where: str, check: Callable[..., list[str]] = checks.labels
+) -> pd.Series:
+    r"""Return a column whose texts pass a check, in composed form; each text is checked once.
+
+    Parameters
+    ----------
+    column : Series
+        Cells that are no texts stay as they are.
+    where : str
+    check : callable
+        `checks.labels` for names, or `checks.free_texts` for sentences and prompts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> checked_texts(pd.Series(["a", "b\0", "a"]), "answers.csv, column group")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: answers.csv, column group: expected one line of visible characters, got 'b\x00'.
+    """
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    if not categorical and pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    distinct = column.cat.categories if categorical else pd.unique(column)
+    texts = [text for text in distinct if isinstance(text, str)]
+    checked = check(texts, where)
+    other = {text: new for text, new in zip(texts, checked, strict=True) if new != text}
+    return column.map(lambda cell: other.get(cell, cell)) if other else column
+
+
 # Files
 
 
@@ -102,11 +142,9 @@ def read_rows(path: Path) -> pd.DataFrame:
         if ending in (".parquet", ".pq"):
             return pd.read_parquet(path)
         if ending in (".jsonl", ".json", ".ndjson"):
-            import json
-
-            text = path.read_text(encoding="utf-8").strip()
-            each = filter(str.strip, text.split("\n"))
-            rows = json.loads(text) if text.startswith("[") else [json.loads(row) for row in each]
+            text = decoded(read_bytes(path), path)
+            is_list = text.lstrip().startswith("[")
+            rows = parse_json(text, path) if is_list else parse_json_lines(text, path)
             return pd.json_normalize(rows)
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")

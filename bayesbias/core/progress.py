@@ -9,6 +9,7 @@ import contextlib
 import html
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -22,7 +23,12 @@ _SILENT = "BAYESBIAS_PROGRESS"
 
 @contextlib.contextmanager
 def ticking(
-    label: str, total: int, wished: bool | None = None, *, of_bytes: bool = False
+    label: str,
+    total: int,
+    wished: bool | None = None,
+    *,
+    of_bytes: bool = False,
+    long_steps: bool = False,
 ) -> Iterator[Tick]:
     """Yield a function that follows the work and shows a bar once it takes long.
 
@@ -39,6 +45,8 @@ def ticking(
     of_bytes : bool
         Whether the function is told the position reached in a file, in place of how much more was
         done. A file that is read in two seconds has no bar, even where one is insisted on.
+    long_steps : bool
+        Whether one step may take long, so that a terminal's bar appears before the first is done.
     """
     if wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no"):
         wished = False
@@ -51,9 +59,16 @@ def ticking(
     show, close = (_notebook_bar if in_notebook else _terminal_bar)(label, total, of_bytes)
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
     done = 0
+    begin = None
+    if long_steps and not in_notebook:  # a notebook shows what its own thread sends
+        begin = threading.Timer(_PATIENCE, lambda: show(done))
+        begin.daemon = True
+        begin.start()
 
     def tick(count: int) -> None:
         nonlocal done
+        if begin is not None:
+            begin.cancel()
         done = count if of_bytes else done + count
         if at_once or time.perf_counter() - started > _PATIENCE:
             show(done)
@@ -61,6 +76,9 @@ def ticking(
     try:
         yield tick
     finally:
+        if begin is not None:
+            begin.cancel()
+            begin.join()
         close()
 
 

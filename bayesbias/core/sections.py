@@ -6,7 +6,6 @@ Renderers in `bayesbias.output` print them.
 from __future__ import annotations
 
 import html
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-from bayesbias.core import BayesbiasError
 from bayesbias.core.files import plain
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
@@ -214,34 +212,3 @@ class Interpretation:
         """Return the fields, for JSON."""
         names = ("subject", "headline", "warnings", "notes", "details")
         return plain({name: getattr(self, name) for name in names})
-
-
-class Result:
-    """What a study returns: printed, and in a notebook, it has the words of the terminal."""
-
-    def fits(self) -> dict[str, Any]:
-        """Return every fit that the result rests on, by its name."""
-        fit = getattr(self, "fit", None)
-        return {} if fit is None else {"": fit}
-
-    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return ``make()``, called the first time that a key is asked for."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
-
-    @cached_property
-    def _cache(self) -> dict[Any, Any]:
-        return {}
-
-    def _shown(self, how: str) -> str | None:
-        try:
-            return getattr(importlib.import_module("bayesbias.output.text"), how)(self)
-        except BayesbiasError:  # such as a fit that has no contrasts
-            return None
-
-    def __repr__(self) -> str:
-        return self._shown("to_text") or f"<{type(self).__name__}>"
-
-    def _repr_html_(self) -> str | None:
-        return self._shown("to_html")

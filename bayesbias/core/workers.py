@@ -6,6 +6,7 @@ This process, local processes that may die, or a Dask cluster: each an executor 
 
 import contextlib
 import functools
+import logging
 import multiprocessing
 import os
 from collections import deque
@@ -126,20 +127,46 @@ def _cluster(address: str) -> Iterator[Any]:
     """Connect to a Dask scheduler."""
     instead = "local processes (--workers)"
     distributed = needed("dask", "distributed", purpose="a Dask cluster", instead=instead)
-    try:
-        client = distributed.Client(address, timeout=_ANSWER_S, set_as_default=False)
-    except (OSError, ValueError, TypeError, OverflowError) as error:
-        problem = f"expected a Dask scheduler that answers, got {describe_error(error)}"
-        hint = "name its address, such as tcp://host:8786"
-        raise InputError(problem, where=address, hint=hint) from None
-    with client:
+    with _silent_log("distributed", "tornado"):
         try:
-            client.wait_for_workers(1, timeout=60)
-        except TimeoutError:
-            problem = "expected a Dask scheduler with workers, got none"
-            hint = f"start one with `dask worker {address}`"
+            client = distributed.Client(address, timeout=_ANSWER_S, set_as_default=False)
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            problem = f"expected a Dask scheduler that answers, got {describe_error(error)}"
+            hint = "name its address, such as tcp://host:8786"
             raise InputError(problem, where=address, hint=hint) from None
-        yield client
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=60)
+            except TimeoutError:
+                problem = "expected a Dask scheduler with workers, got none"
+                hint = f"start one with `dask worker {address}`"
+                raise InputError(problem, where=address, hint=hint) from None
+            yield client
+
+
+@contextlib.contextmanager
+def _silent_log(*libraries: str) -> Iterator[None]:
+    """Silence the logs of libraries for a while.
+
+    A lost scheduler is one line of ours. Dask's log has a traceback of its attempts to connect.
+    """
+    names = set(libraries)
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] in libraries:
+            names.add(name)
+
+    levels = {}
+    for name in names:
+        level = logging.getLogger(name).level
+        if level != logging.NOTSET or name in libraries:  # all others take that of their library
+            levels[name] = level
+    try:
+        for name in levels:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 class Hands(contextlib.ExitStack):
@@ -187,16 +214,13 @@ class Hands(contextlib.ExitStack):
         held: dict[Future[Any], Task] = {}
         while tasks or held:
             if self._client is not None:  # whose workers come and go; some tasks wait
-                self._most = 2 * max(1, sum(self._client.nthreads().values()))
+                self._most = 2 * max(1, self._threads_of_cluster())
             while tasks and len(held) < self._most:
                 task = tasks.popleft()
                 held[self._submit(task)] = task
             done, _ = wait(held, timeout=5.0, return_when=FIRST_COMPLETED)
             if self._client is not None and self._client.status != "running":
-                raise FitError(
-                    f"the Dask scheduler at {self.dask} is gone; finished work is safe, and "
-                    "--resume goes on"
-                )
+                raise self._scheduler_lost()
             for future in done:
                 task = held.pop(future)
                 if isinstance(error := future.exception(), BrokenProcessPool):
@@ -208,6 +232,19 @@ class Hands(contextlib.ExitStack):
                 else:
                     died = isinstance(error, BrokenProcessPool)
                     yield task.key, None, _DIED if died else describe_error(error)
+
+    def _threads_of_cluster(self) -> int:
+        """Return how many threads the workers of the cluster have now."""
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:  # its connection was closed while it answered
+            raise self._scheduler_lost() from None
+
+    def _scheduler_lost(self) -> FitError:
+        return FitError(
+            f"the Dask scheduler at {self.dask} is gone; finished work is safe, and "
+            "--resume goes on"
+        )
 
     def _submit(self, task: Task) -> Future[Any]:
         if self._pool is None or (self._client is not None and task.tables):

@@ -3,16 +3,15 @@
 import gzip
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from bayesbias.core import InputError, checks, files, nearest, number_of, some
+from bayesbias.embeddings import readers
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
@@ -68,6 +67,7 @@ class Embedding:
     _row: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", checks.line(self.name, "name of the embedding"))
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
         if vectors.shape[:-1] != (len(words),) or vectors.dtype not in (np.float32, np.float64):
@@ -291,12 +291,6 @@ def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
 
 # -- writing ---------------------------------------------------------------------------------------
 
-# Endings of formats that are not written here; any other is part of a name, as in glove.6B.50d.
-_NOT_WRITTEN = (
-    *(".npy", ".safetensors", ".parquet", ".h5", ".hdf5", ".csv", ".tsv", ".json"),
-    *(".pkl", ".kv", ".model", ".pt", ".zip"),
-)
-
 
 def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
     """Write an embedding in the format that the ending of the path names.
@@ -331,28 +325,14 @@ def save_embedding(embedding: Embedding, path: checks.FilePath) -> None:
     """
     embedding = getattr(embedding, "embedding", embedding)  # of `hard_debias`
     checks.instance(embedding, Embedding, "embedding", "an Embedding (from load_embedding)")
-    name = Path(checks.path(path, "path")).name
-    zipped = name.endswith(".gz")
-    ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
-    if ending in _NOT_WRITTEN or (ending == ".npz" and zipped):
-        problem = f"expected .txt, .vec or .bin (each also with .gz), or .npz, got {ending}"
-        raise InputError(problem, where=path)
-    if ending == ".npz":
-        with files.whole_file(path) as temporary, open(temporary, "wb") as raw:
-            np.savez(raw, words=np.array(embedding.words, np.str_), vectors=embedding.vectors)
-        return
-    if bad := [word for word in embedding.words if not word or re.search(r"\s", word)]:
+    writer, zipped = readers.writer_for(checks.path(path, "path"))
+    bad = [word for word in embedding.words if not word or re.search(r"\s", word)]
+    if bad and not writer.blanks:
         problem = f"expected words without blanks, got {some(map(repr, bad))}"
         raise InputError(problem, where=path, hint="write phrases with underscores, or write .npz")
     with files.whole_file(path) as temporary, open(temporary, "wb") as raw:
-        out = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
-        out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())
-        for word, row in zip(embedding.words, embedding.vectors, strict=True):
-            if ending == ".bin":
-                out.write(word.encode() + b" " + row.astype("<f4").tobytes())
-            elif row.dtype == np.float32:
-                out.write(f"{word} {' '.join(f'{v:.9g}' for v in row.tolist())}\n".encode())
-            else:
-                out.write(f"{word} {' '.join(map(repr, row.tolist()))}\n".encode())
         if zipped:
-            out.close()
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                writer.write(packed, embedding.words, embedding.vectors)
+        else:
+            writer.write(raw, embedding.words, embedding.vectors)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import InputError, files
-from bayesbias.core.checks import ROPE
+from bayesbias.core.conventions import ROPE
 from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.listfile import load_controls

@@ -67,7 +67,7 @@ class BuiltEncoder:
     look: Callable[[list[str]], dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
-        checks.text(self.name, "name")
+        checks.line(self.name, "name")
 
     def encode(self, sentences: Sequence[str], /) -> Any:
         """Return the vectors of n sentences."""

@@ -29,7 +29,16 @@ from numba import carray
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference import kernel
 from bayesbias.inference.likelihood import NotCollapsible, check_priors, prior_arrays
-from bayesbias.inference.sampling import AT_MODE, LONG_RUN, mixed, nuts, parameter_dataset, thinned
+from bayesbias.inference.sampling import (
+    AT_MODE,
+    LONG_RUN,
+    Engine,
+    Sampled,
+    mixed,
+    nuts,
+    parameter_dataset,
+    thinned,
+)
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -312,14 +321,14 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     y, n = design.y, np.asarray(design.trials, dtype=float)
     x, q = layout.matrix(), len(layout.fixed)
     sd, has, one = np.ones(layout.share.shape[1]), layout.share > 0, layout.row_scale >= 0
-    of_rows = layout.row_scale[one]
+    of_rows, row_sd = layout.row_scale[one], np.zeros(len(y))
     eta = np.log((y + 0.5) / (n - y + 0.5))
     for _ in range(_ROUNDS):
         p = 1 / (1 + np.exp(-eta))
         w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
         working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
         scale = layout.sds(sd)
-        row_sd = np.where(one, sd[layout.row_scale], 0.0)
+        row_sd[one] = sd[of_rows]
         v = 1 / w + row_sd**2
         xd = x * scale
         inverse = np.linalg.inv(xd.T @ (xd / v[:, None]) + np.eye(q))
@@ -344,7 +353,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
+def sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:
     """Sample a binomial model over sorted rows; return None if only PyMC samples its form.
 
     If a step diverged, or a long run has not mixed, it is sampled again: longer, by smaller steps.
@@ -353,18 +362,19 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     if layout is None:
         return None
 
-    def run(target: float, times: int) -> xr.DataTree:
-        settings["target_accept"], settings["thin"] = target, times
-        return _sampled(design, layout, settings, cores)
+    def run(target: float, times: int) -> Sampled:
+        now = {**settings, "target_accept": target, "thin": times}
+        engine = Engine.without_reduction(settings.get("engine", "nuts"))
+        return Sampled(_sampled(design, layout, now, cores), engine, target, times)
 
-    asked = settings["target_asked"]
+    asked = settings.get("target_accept")
     usual = COUNTS_TARGET_ACCEPT if len(layout.fixed) > _MANY else COUNTS_TARGET_OF_FEW
     out = run(asked or usual, 1)
     if asked:
         return out
-    if out["sample_stats"]["diverging"].any():
+    if out.idata["sample_stats"]["diverging"].any():
         return run(COUNTS_TARGET_DIVERGED, _LONGER)
-    drawn = [values.to_numpy() for values in out["posterior"].data_vars.values()]
+    drawn = [values.to_numpy() for values in out.idata["posterior"].data_vars.values()]
     flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
     if settings["draws"] >= LONG_RUN and not mixed(np.concatenate(flat, axis=2)):
         return run(COUNTS_TARGET_SLOW, _LONGER)

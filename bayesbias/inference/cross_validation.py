@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.inference.view import PROB
+from bayesbias.core.conventions import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:
@@ -244,10 +244,10 @@ def answers_by_model(
     >>> frame["model"].unique().tolist(), float(frame["elpd_diff"].max())
     (['default', 'hierarchical'], 0.0)
     """
-    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+    from bayesbias.inference.fitting import fit as fit_model
 
     fits = {fit.spec.name: fit}
-    settings = settings_of_sampler(fit.provenance["sampler"])
+    settings = fit.sampling.arguments()
     for spec in map(load_model, models):
         if spec.sha256 == fit.spec.sha256:
             continue

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import InputError
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.inference import estimates
-from bayesbias.inference.view import PROB, ROPE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,8 @@
 Tables of a fit, a comparison, a sweep or a test are made by `estimates` (those of pooled replicates
 in `studies.replicates.pooling`): columns that label a row, then those of `COLUMNS`. A new column is
 added here: `estimates` computes it for every frame, CSV file and JSON, and `CONTRAST_COLUMNS` and
-`MEAN_COLUMNS` say what terminal and page print.
+`MEAN_COLUMNS` say what terminal and page print. Tables of new words and slopes have those of
+`WITHOUT_ROPE` alone.
 
 ==================================  ============================================================================
 column                              what it holds
@@ -48,6 +49,12 @@ COLUMNS = (
     "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",
     "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero", "mcse_p_in_rope", "ess_bulk", "r_hat",
 )  # fmt: skip
+# Of quantities that may be zero, but that no ROPE is about.
+WITHOUT_ROPE = (
+    "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero",
+    "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero",
+)  # fmt: skip
+CONVERGENCE = ("ess_bulk", "r_hat")
 # How terminal and page print them.
 MEAN = Column("mean", "mean", "signed")
 HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
@@ -225,6 +232,11 @@ def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
         out[f"{name}{end}"] = frame[column]
         out[f"mcse_{name}{end}"] = frame[f"mcse_{column.removeprefix('hpdi_')}"]
     return out
+
+
+def chosen_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a table of results; of mixtures it has no ``ess_bulk``."""
+    return frame[[name for name in names if name in frame]]
 
 
 def batches_of(chains: int, draws: int) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +26,19 @@ from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
-from bayesbias.inference.graph import PAIRWISE_TARGET_ACCEPT, pymc_model, sample_pairwise
+from bayesbias.inference.graph import pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import NotCollapsible, Reduction, collapse, factors_of
 from bayesbias.inference.linear import Key, Moments, Quantities, mixtures_of, moments_of
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
+from bayesbias.inference.sampling import (
+    ENGINES,
+    PAIRWISE_ASKED,
+    Engine,
+    Sampled,
+    Sampling,
+    sample_collapsed,
+    sample_theta,
+)
 from bayesbias.inference.storage import read_fit
 from bayesbias.models.design import Design
 from bayesbias.models.spec import DEFAULT_MODEL, GROUPS_MODEL, ModelSpec, load_model
@@ -43,7 +51,6 @@ from bayesbias.wordlists.wordlist import SHARED
 if TYPE_CHECKING:
     import pymc as pm
 
-_ASKED = "asked for"  # why a fit is not collapsed
 _LEAST_RANGE = 1e-7
 
 
@@ -85,9 +92,9 @@ def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
             valid="what distance_table or load_distances returns, or a data frame",
             hint="the table comes first: fit(table, model)",
         )
-    if type(table).__name__ == "Responses":  # of `studies`, which is above
-        hint = "fit them with bayesbias.fit_responses"
-        raise InputError("expected a table of pairs, got answers", where="table", hint=hint)
+    if function := getattr(table, "fitted_by", ""):
+        problem = f"expected a table of pairs, got {type(table).__name__}"
+        raise InputError(problem, where="table", hint=f"fit it with {function}")
     spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
     checked = rows_to_model(table, spec.outcome, list(apart))
@@ -203,7 +210,7 @@ def fit(
     refuse_equal_outcomes(design)
     # 2. Effects are integrated out.
     reduced: Reduction | None = None
-    why = _ASKED if sampler == "pairwise" else ""
+    why = PAIRWISE_ASKED if sampler == "pairwise" else ""
     # Before Numba, whose import looks through all modules that are there already.
     import nutpie  # noqa: F401
 
@@ -215,40 +222,41 @@ def fit(
             if sampler == "collapsed":
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             why = str(reason)
-    settings: dict[str, Any] = {
-        "draws": int(draws),
-        "tune": int(tune),
-        "chains": int(chains),
-        "seed": int(seed),
-        "target_accept": target_accept if reduced else (target_accept or PAIRWISE_TARGET_ACCEPT),
-        "target_asked": target_accept,
-    }
+    lengths = {"draws": int(draws), "tune": int(tune), "chains": int(chains), "seed": int(seed)}
+    settings = {**lengths, "target_accept": target_accept, "engine": engine}
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
-    idata: Any = None
+    sampled: Sampled | None = None
     if reduced:
-        method, settings["engine"] = "collapsed", engine
-        idata = sample_collapsed(reduced, settings, cores, progress)
-    else:
-        method = "counts"
-        if design.trials is not None and sampler != "pairwise":
-            from bayesbias.inference.counts import sample_counts
+        method = "collapsed"
+        sampled = sample_collapsed(reduced, settings, cores, progress)
+    elif design.trials is not None and sampler != "pairwise":
+        from bayesbias.inference.counts import sample_counts
 
-            idata = sample_counts(design.ordered(), settings, cores)
-        if idata is None:
-            method, idata = "pairwise", sample_pairwise(design, settings, cores, progress)
-        why_not = "not collapsed" if engine == "quick" else ""
-        settings["engine"] = asdict(Engine(asked=engine, why_not=why_not))
+        method = "counts"
+        sampled = sample_counts(design.ordered(), settings, cores)
+    if sampled is None:
+        method = "pairwise"
+        sampled = sample_pairwise(design, settings, cores, progress)
+    sampling = Sampling(
+        method,
+        **lengths,
+        engine=sampled.engine,
+        target_accept=sampled.target_accept,
+        target_asked=target_accept,
+        thin=sampled.thin,
+        why_not_collapsed=why,
+    )
     # 4. All is kept in one result.
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
+    idata = sampled.idata
     idata["observed_data"] = xr.DataTree(outcome)
-    provenance = _provenance_of(checked, spec, settings)
-    provenance["sampler"] |= {"method": method, "why_not_collapsed": why}
+    provenance = _provenance_of(checked, spec, sampling)
     provenance["timing"] = {
         "prepare_s": round(prepared - started, 4),
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
-    result = BiasFit(sampled=idata, table=frame, spec=spec, provenance=provenance)
+    result = BiasFit(idata, frame, spec, provenance, sampling)
     if reduced:
         result.__dict__["_reduced"] = reduced  # what its tables ask of it would be made again
     return with_pointwise(result) if pointwise else result
@@ -259,21 +267,6 @@ def model_for(table: Any) -> str:
     frame = table.frame if isinstance(table, PairTable) else table
     shared = isinstance(frame, pd.DataFrame) and SHARED in set(frame.get("connection", ()))
     return GROUPS_MODEL if shared else DEFAULT_MODEL
-
-
-def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that `fit` was given, for a fit of another model beside it.
-
-    Defaults are left out, since another model may be sampled another way.
-    """
-    out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains")}
-    if (asked := Engine.of(sampler).asked) != "auto":
-        out["engine"] = asked
-    if sampler.get("why_not_collapsed") == _ASKED:
-        out["sampler"] = "pairwise"
-    if (target := sampler.get("target_asked")) is not None:
-        out["target_accept"] = target
-    return out
 
 
 def refuse_equal_outcomes(design: Design) -> None:
@@ -299,12 +292,9 @@ def refuse_no_noise(reduced: Reduction) -> None:
         )
 
 
-def _provenance_of(
-    table: PairTable, spec: ModelSpec, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def _provenance_of(table: PairTable, spec: ModelSpec, sampling: Sampling) -> dict[str, Any]:
     import platform
 
-    quick = settings["engine"]["name"] == "quick"
     # A frame has no account of listed words that are missing.
     coverage = {
         name: value
@@ -315,7 +305,7 @@ def _provenance_of(
         "table": dict(table.provenance),
         "coverage": coverage,
         "model": {"name": spec.name, "sha256": spec.sha256},
-        "sampler": {"name": "importance sampling" if quick else "nutpie NUTS", **settings},
+        "sampler": sampling.as_dict(),
         "versions": versions_of("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas"),
     }
     out["versions"]["python"] = platform.python_version()
@@ -342,8 +332,7 @@ def load_fit(path: checks.FilePath) -> BiasFit:
     >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
     True
     """
-    *fields, pointwise = read_fit(path)
-    result = BiasFit(*fields)
+    result, pointwise = read_fit(path)
     return with_pointwise(result) if pointwise else result
 
 
@@ -395,17 +384,16 @@ class Prepared:
         reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
         refuse_equal_outcomes(reduced.design)
         refuse_no_noise(reduced)
-        used = dict(settings)  # to which the engine is added
-        theta = sample_theta(reduced, used, 1, False)[0]
+        drawn = sample_theta(reduced, settings, 1, False)
+        theta = drawn.theta
         scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
         mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.rotated)
         if mixed is None:
             return None
         ends = mixed[0].described(prob)
         named = pd.DataFrame({"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]})
-        return list(zip(self.contrasts.keys, named.to_dict("records"), strict=True)), Engine.of(
-            used
-        )
+        rows = list(zip(self.contrasts.keys, named.to_dict("records"), strict=True))
+        return rows, drawn.engine
 
 
 def prepare(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Prepared | None:

@@ -11,6 +11,7 @@ S^{-1} W = L L^T`, and :math:`z = A^{-1} W^T S^{-1} y + L^{-T} w`. The prior sta
 pilot decides over the number of steps alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,15 @@ import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.likelihood import NotCollapsible, collapse_grid
-from bayesbias.inference.sampling import LONG_RUN, STATISTICS, laplace, mixed, thinned
+from bayesbias.inference.sampling import (
+    LONG_RUN,
+    STATISTICS,
+    Engine,
+    Sampled,
+    laplace,
+    mixed,
+    thinned,
+)
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -147,8 +156,8 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def sample_pairwise(
-    design: Design, settings: dict[str, Any], cores: int, progress: bool | None
-) -> "xr.DataTree":
+    design: Design, settings: Mapping[str, Any], cores: int, progress: bool | None
+) -> Sampled:
     """Sample the model pair by pair with PyMC.
 
     It runs again by smaller steps if a step diverged, and longer if a long run has not mixed.
@@ -163,7 +172,7 @@ def sample_pairwise(
     design = design.ordered()
     model = pymc_model(design, axes_of_effects(design))
 
-    def run(times: int) -> dict[str, "xr.Dataset"]:
+    def run(target: float, times: int) -> dict[str, "xr.Dataset"]:
         with model, one_thread_of_blas():
             sampled = pm.sample(
                 draws=times * settings["draws"],
@@ -171,7 +180,7 @@ def sample_pairwise(
                 chains=settings["chains"],
                 cores=cores,
                 random_seed=design.stream(settings["seed"]),
-                target_accept=settings["target_accept"],
+                target_accept=target,
                 nuts_sampler="nutpie",
                 progressbar=sys.stderr.isatty() if progress is None else progress,
                 compute_convergence_checks=False,
@@ -183,15 +192,19 @@ def sample_pairwise(
         kept = stats[[name for name in STATISTICS if name in stats]]
         return {"posterior": posterior[list(design.spec.parameters)], "sample_stats": kept}
 
-    groups = run(1)
-    if groups["sample_stats"]["diverging"].any() and not settings["target_asked"]:
-        settings["target_accept"] = PAIRWISE_TARGET_AGAIN
-        groups = run(1)
+    asked = settings.get("target_accept")
+    target = asked or PAIRWISE_TARGET_ACCEPT
+    groups = run(target, 1)
+    if groups["sample_stats"]["diverging"].any() and not asked:
+        target = PAIRWISE_TARGET_AGAIN
+        groups = run(target, 1)
+    thin = None
     if settings["draws"] >= LONG_RUN:
         drawn = [values.to_numpy() for values in groups["posterior"].data_vars.values()]
         flat = [values.reshape(*values.shape[:2], -1) for values in drawn]
         if not mixed(np.concatenate(flat, axis=2)):
-            settings["thin"] = PAIRWISE_LONGER
-            again = run(PAIRWISE_LONGER)
-            groups = {name: thinned(part, PAIRWISE_LONGER) for name, part in again.items()}
-    return xr.DataTree.from_dict(groups)
+            thin = PAIRWISE_LONGER
+            again = run(target, thin)
+            groups = {name: thinned(part, thin) for name, part in again.items()}
+    engine = Engine.without_reduction(settings.get("engine", "nuts"))
+    return Sampled(xr.DataTree.from_dict(groups), engine, target, thin)

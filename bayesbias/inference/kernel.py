@@ -1,8 +1,8 @@
 r"""The compiled log density of the scales, as `bayesbias.inference.likelihood` derives it.
 
-One function serves every model and every table: what differs is in the arrays. Numba compiles it
-once and keeps the result on disk. Only this module and `counts` import Numba, so that they are
-imported inside functions alone.
+One function serves every model and every table: what differs is in the arrays. It is compiled once
+and kept on disk (`bayesbias.inference.compiling`). Only these two modules and `counts` import
+Numba, so that they are imported inside functions alone.
 
 *Coordinates.* NUTS and the Laplace approximation move in coordinates u in which the posterior of
 the scales is nearly normal. A scale s has :math:`u = \Phi^{-1}(1 - e^{-s/m})`, with m its value at
@@ -14,25 +14,13 @@ root z, whose elements are nearly independent standard normals.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import carray, cfunc, njit, types
+from numba import carray, types
 
-
-def _kept(make: Callable[[bool], Any]) -> Any:
-    """Compile, and keep the result on disk where a folder can be written."""
-    try:
-        return make(True)
-    except (OSError, RuntimeError):  # no room, or no folder that could be written
-        return make(False)
-
-
-def compiled[Function: Callable[..., Any]](function: Function) -> Function:
-    """Compile a function where it is first called."""
-    return _kept(lambda cache: njit(cache=cache, nogil=True, error_model="numpy")(function))
-
+from bayesbias.inference.compiling import callback, compiled
 
 LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
@@ -317,11 +305,6 @@ def _coordinates_at(integers: np.ndarray, reals: np.ndarray, z: np.ndarray) -> n
 _DOUBLES = types.CPointer(types.float64)
 LOGP = types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
 EXPAND = types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr)
-
-
-def callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that the sampler calls, of the type `LOGP` or `EXPAND`."""
-    return lambda function: _kept(lambda cache: cfunc(signature, cache=cache)(function))
 
 
 @compiled

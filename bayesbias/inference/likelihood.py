@@ -533,8 +533,8 @@ def prior_arrays(design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         about = DISTRIBUTIONS[parameter.distribution]
         arguments = (*(float(parameter.args[arg]) for arg in about.args), 0.0)[:2]
         priors += [(about.code, *arguments)] * design.size(name)
-    codes, first, second = zip(*priors, strict=True)
-    return np.array(codes, dtype=np.int64), np.array(first), np.array(second)
+    columns = np.array(priors, dtype=float).reshape(-1, 3).T  # a model may have no scale
+    return columns[0].astype(np.int64), columns[1].copy(), columns[2].copy()
 
 
 # From a table to its orbits, blocks, strata and components.

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, sections
+from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
+from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import (
     ESTIMANDS,
@@ -26,9 +29,10 @@ from bayesbias.inference.estimands import (
 from bayesbias.inference.estimates import Answer
 from bayesbias.inference.likelihood import Reduction, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
-from bayesbias.inference.sampling import Engine, joined_draws, with_effects
+from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.inference.sampling import Engine, Sampling, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.inference.view import View
 from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
@@ -40,7 +44,7 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 
 
 @dataclass(frozen=True, eq=False)
-class BiasFit(sections.Result):
+class BiasFit(Result):
     """The posterior of one model on one table.
 
     Its tables of results are made of these answers:
@@ -69,13 +73,20 @@ class BiasFit(sections.Result):
     spec : ModelSpec
         The model.
     provenance : dict
-        Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
+        Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing. It records, and
+        nothing is computed from its sampler.
+    sampling : Sampling
+        How it was sampled: method, engine, seed, numbers of draws.
+    frequency : Mapping or None
+        The tables that `bayesbias.studies.with_frequency` adds, as plain values.
     """
 
     sampled: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
+    sampling: Sampling
+    frequency: Mapping[str, Any] | None = None
 
     @property
     def study(self) -> str:
@@ -107,11 +118,19 @@ class BiasFit(sections.Result):
     @property
     def engine(self) -> Engine:
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
-        return Engine.of(self.provenance["sampler"])
+        return self.sampling.engine
 
     def fits(self) -> dict[str, BiasFit]:
         """Return the fits that a result rests on: here the fit itself."""
         return {"": self}
+
+    def measured(self, prob: float) -> Mapping[str, Measured]:
+        """Return what limits are compared with: contrasts and coverage."""
+        return measured_contrasts(self, prob)
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled."""
+        return rows_of_fits(self.fits())
 
     def parameter_draws(self) -> Arrays:
         """Return all posterior draws of the parameters, chains joined, read-only.
@@ -336,8 +355,9 @@ class BiasFit(sections.Result):
         (True, True)
         """
         shares = estimates.estimates(self._draws_of_opposite(), prob)
-        hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
-        frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden, errors="ignore")
+        columns = ("level", "name", "contrast", *estimates.WITHOUT_ROPE)
+        contrasts = self.contrasts(prob, estimand="one_new_word")
+        frame = estimates.chosen_columns(contrasts, columns)
         return frame.assign(**estimates.beside(shares, "opposite"))
 
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
@@ -586,8 +606,7 @@ class BiasFit(sections.Result):
     @functools.cached_property
     def _reduced(self) -> Reduction | None:
         """The design with effects integrated out; None if the fit was sampled with its effects."""
-        collapsed = self.provenance["sampler"].get("method") == "collapsed"
-        return collapse(self.ordered) if collapsed else None
+        return collapse(self.ordered) if self.sampling.method == "collapsed" else None
 
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:
@@ -626,7 +645,7 @@ class BiasFit(sections.Result):
     @property
     def stream(self) -> int:
         """The seed of the random numbers of this fit."""
-        return self.design.stream(self.provenance["sampler"]["seed"])
+        return self.design.stream(self.sampling.seed)
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
         """Return means or contrasts of one level, or of all, over the sorted rows."""

@@ -16,7 +16,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ENGINES = ("auto", "nuts", "quick")
+PAIRWISE_ASKED = "asked for"  # why a fit is not collapsed
 MOST_PARETO_K = 0.7
 _ROUNDS = 5
 _DEGREES = 10.0
@@ -85,9 +86,9 @@ class Engine:
     why_not: str = ""
 
     @classmethod
-    def of(cls, sampler: Mapping[str, Any]) -> Engine:
-        """Return the engine that stands in the provenance of a fit, under ``sampler``."""
-        return cls(**sampler.get("engine", {}))
+    def without_reduction(cls, asked: str) -> Engine:
+        """Return the engine of a model whose effects are not integrated out: always NUTS."""
+        return cls(asked=asked, why_not="not collapsed" if asked == "quick" else "")
 
     def in_words(self) -> str:
         """Return a phrase about the engine; empty if it is NUTS, and was meant to be."""
@@ -106,17 +107,133 @@ class Engine:
         return ""
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What a sampler returns.
+
+    Attributes
+    ----------
+    idata : xarray.DataTree
+        Groups ``posterior`` and ``sample_stats``.
+    engine : Engine
+        What gave the draws.
+    target_accept : float or None
+        The acceptance rate that NUTS aimed at; of importance sampling what was asked for.
+    thin : int or None
+        Of so many draws one was kept; None if the sampler did not thin.
+    """
+
+    idata: xr.DataTree
+    engine: Engine
+    target_accept: float | None
+    thin: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SampledTheta:
+    """Draws of the log scales; engine, target_accept and thin as in `Sampled`.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (chains, draws, n_theta)
+    stats : Dataset or None
+        Statistics of NUTS; None of importance sampling.
+    """
+
+    theta: np.ndarray
+    stats: xr.Dataset | None
+    engine: Engine
+    target_accept: float | None
+    thin: int | None = None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a fit was sampled: what was asked for, and what was done.
+
+    Attributes
+    ----------
+    method : str
+        ``collapsed`` (the effects were integrated out), ``counts`` or ``pairwise``.
+    draws, tune, chains, seed : int
+        As of `bayesbias.fit`.
+    engine : Engine
+        The engine that was asked for, and that gave the draws.
+    target_accept, target_asked : float or None
+        The acceptance rate that NUTS aimed at, and the one that was asked for.
+    thin : int or None
+        As in `Sampled`.
+    why_not_collapsed : str
+        Why the effects were not integrated out; empty if they were.
+    """
+
+    method: str
+    draws: int
+    tune: int
+    chains: int
+    seed: int
+    engine: Engine = Engine()
+    target_accept: float | None = None
+    target_asked: float | None = None
+    thin: int | None = None
+    why_not_collapsed: str = ""
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return what `as_dict` stored."""
+        known = {name: value for name, value in stored.items() if name != "name"}
+        return cls(**{**known, "engine": Engine(**stored["engine"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as they are in the provenance of a fit."""
+        quick = self.engine.name == "quick"
+        out: dict[str, Any] = {
+            "name": "importance sampling" if quick else "nutpie NUTS",
+            "draws": self.draws,
+            "tune": self.tune,
+            "chains": self.chains,
+            "seed": self.seed,
+            "target_accept": self.target_accept,
+            "target_asked": self.target_asked,
+        }
+        if self.thin is not None:
+            out["thin"] = self.thin
+        return out | {
+            "engine": asdict(self.engine),
+            "method": self.method,
+            "why_not_collapsed": self.why_not_collapsed,
+        }
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that `bayesbias.fit` was given, for a fit of another model.
+
+        Defaults are left out, since another model may be sampled another way.
+        """
+        out: dict[str, Any] = {
+            "seed": self.seed,
+            "draws": self.draws,
+            "tune": self.tune,
+            "chains": self.chains,
+        }
+        if self.engine.asked != "auto":
+            out["engine"] = self.engine.asked
+        if self.why_not_collapsed == PAIRWISE_ASKED:
+            out["sampler"] = "pairwise"
+        if self.target_asked is not None:
+            out["target_accept"] = self.target_asked
+        return out
+
+
 def sample_collapsed(
-    reduced: Reduction, settings: dict[str, Any], cores: int, progress: bool | None = None
-) -> xr.DataTree:
+    reduced: Reduction, settings: Mapping[str, Any], cores: int, progress: bool | None = None
+) -> Sampled:
     """Return the draws of the scales, with statistics of the sampler.
 
     Parameters
     ----------
     reduced : Reduction
-    settings : dict
-        ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``. What gave
-        the draws, and how, is written into it.
+    settings : Mapping
+        ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``.
     cores : int
         How many chains run at a time.
     progress : bool, optional
@@ -124,22 +241,25 @@ def sample_collapsed(
     """
     import xarray as xr
 
-    theta, stats = sample_theta(reduced, settings, cores, progress)
+    drawn = sample_theta(reduced, settings, cores, progress)
+    theta, stats = drawn.theta, drawn.stats
     if stats is None or "step_size" in stats:
         # The sampler's own density is that of its coordinates.
         values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
         stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
     posterior = parameter_dataset(reduced.design, reduced.scales_of(theta), len(theta))
-    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+    idata = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+    return Sampled(idata, drawn.engine, drawn.target_accept, drawn.thin)
 
 
 def sample_theta(
-    reduced: Reduction, settings: dict[str, Any], cores: int, progress: bool | None = None
-) -> tuple[np.ndarray, xr.Dataset | None]:
-    """Return draws of the log scales, shape (chains, draws, n_theta), and statistics."""
+    reduced: Reduction, settings: Mapping[str, Any], cores: int, progress: bool | None = None
+) -> SampledTheta:
+    """Return draws of the log scales; parameters as of `sample_collapsed`."""
     import xarray as xr
 
-    asked, approximation = settings.pop("engine", "nuts"), None
+    asked, approximation = settings.get("engine", "nuts"), None
+    asked_target = settings.get("target_accept")
     engine = Engine(asked=asked)
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
@@ -154,8 +274,7 @@ def sample_theta(
             theta, engine, approximation = weighted_theta(reduced, *size, seed)
             stats = None
         if engine.name == "quick":
-            settings["engine"] = asdict(engine)
-            return theta, stats
+            return SampledTheta(theta, stats, engine, asked_target)
         if approximation is None:
             approximation = laplace(reduced)
         if reduced.costly:
@@ -163,18 +282,17 @@ def sample_theta(
 
             steps = size[1] * (size[0] + settings["tune"]) * _STEPS_OF_A_DRAW
             announce(steps, reduced, progress)
-        theta, stats = _nuts_of_scales(reduced, approximation, settings, cores, seed)
-    settings["engine"] = asdict(engine)
-    return theta, stats
+        return _nuts_of_scales(reduced, approximation, settings, engine, cores, seed)
 
 
 def _nuts_of_scales(
     reduced: Reduction,
     approximation: ScaleApproximation,
-    settings: dict[str, Any],
+    settings: Mapping[str, Any],
+    engine: Engine,
     cores: int,
     seed: int,
-) -> tuple[np.ndarray, xr.Dataset]:
+) -> SampledTheta:
     """Sample the log scales by NUTS, in smaller steps or longer where that is needed."""
     if isinstance(reduced, Collapsed):
         from bayesbias.inference.kernel import expand_callback, logp_callback, packed
@@ -187,21 +305,21 @@ def _nuts_of_scales(
     else:
         sample = functools.partial(nuts_of, _called_density(reduced, approximation))
 
-    def run(times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
+    def run(target: float, times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
         lengths = {name: times * settings[name] for name in ("draws", "tune")}
-        return sample(settings | lengths, cores, seed)
+        return sample({**settings, **lengths, "target_accept": target}, cores, seed)
 
-    asked_target = settings["target_asked"] = settings.get("target_accept")
+    asked_target = settings.get("target_accept")
     for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
-        settings["target_accept"] = target
-        theta, stats = run()
+        theta, stats = run(target)
         if not stats["diverging"].any():
             break
-    thin = 1
+    thin = None
     if settings["draws"] >= LONG_RUN and not mixed(theta):
-        thin = settings["thin"] = _LONGER
-        theta, stats = run(thin)
-    return theta[:, ::thin], thinned(stats, thin)
+        thin = _LONGER
+        theta, stats = run(target, thin)
+    times = thin or 1
+    return SampledTheta(theta[:, ::times], thinned(stats, times), engine, target, thin)
 
 
 def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> Any:
@@ -313,9 +431,15 @@ def nuts_of(
                 at_work.cancel()
                 raise
         except RuntimeError as error:
+            reason = in_one_line(str(error), 80)
+            if "initial" not in str(error).lower():  # as where there are no more threads
+                raise FitError(
+                    f"the sampler stopped ({reason}). Are there enough threads and memory? "
+                    "Fewer chains need less of both"
+                ) from None
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
-                f"far too wide? ({in_one_line(str(error), 80)})"
+                f"far too wide? ({reason})"
             ) from None
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]

@@ -15,10 +15,17 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.inference.estimands import asked_quantities, check_asked, no_contrasts, sides_of
-from bayesbias.inference.estimates import beside, joined_rows, relabeled
+from bayesbias.inference.estimates import (
+    CONVERGENCE,
+    WITHOUT_ROPE,
+    beside,
+    chosen_columns,
+    joined_rows,
+    relabeled,
+)
 from bayesbias.inference.linear import Quantities, joined, weights_of
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -116,7 +123,7 @@ def described_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
     for covariate, column, asked in _slopes(fit):
         scale = float(about.get(covariate, {}).get("scale", 1.0))
         frame = fit.describe(asked, "population", column, prob, ROPE).rename(columns={column: "of"})
-        frame = frame.drop(columns=["estimand", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"])
+        frame = chosen_columns(frame, ("level", "name", "of", *WITHOUT_ROPE, *CONVERGENCE))
         frame.insert(0, "covariate", covariate)
         per_unit = {name: values / scale for name, values in beside(frame, "per_unit").items()}
         frames.append(frame.assign(**per_unit, scale=scale))

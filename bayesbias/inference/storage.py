@@ -6,7 +6,7 @@ Effects and pointwise values are not stored: the seed gives the same ones again.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,8 @@ import xarray as xr
 
 from bayesbias.core import InputError, checks
 from bayesbias.core.files import check_file, guarded, path_of, write_whole
-from bayesbias.models.spec import ModelSpec, parse_model
+from bayesbias.inference.sampling import Sampling
+from bayesbias.models.spec import parse_model
 from bayesbias.tables.reading import with_repeats_noted
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ def write_fit(path: checks.FilePath, fit: BiasFit) -> None:
     columns = {f"column_{i}": ("row", _as_stored(table.iloc[:, i])) for i in range(table.shape[1])}
     idata["table"] = xr.DataTree(xr.Dataset(columns))
     idata["table"].attrs["columns"] = json.dumps([str(name) for name in table.columns])
-    idata.attrs["bayesbias"] = json.dumps(
-        {"model": fit.spec.text, "provenance": fit.provenance, "pointwise": pointwise}
-    )
+    about = {
+        "model": fit.spec.text,
+        "provenance": fit.provenance,
+        "sampling": fit.sampling.as_dict(),
+        "frequency": fit.frequency,
+        "pointwise": pointwise,
+    }
+    idata.attrs["bayesbias"] = json.dumps(about)
     # Made in memory first: HDF5 that runs out of disk space crashes the interpreter.
     content = bytes(idata.to_netcdf(engine="h5netcdf"))
     write_whole(path, content)
@@ -51,16 +57,16 @@ def _as_stored(column: pd.Series) -> np.ndarray:
     return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
 
 
-def read_fit(
-    path: checks.FilePath,
-) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
-    """Return idata, table, model and provenance of a fit, and whether it had pointwise values.
+def read_fit(path: checks.FilePath) -> tuple[BiasFit, bool]:
+    """Return a fit, and whether it had pointwise values.
 
     Raises
     ------
     InputError
         If the file is missing, damaged, or not a fit.
     """
+    from bayesbias.inference.posterior import BiasFit
+
     where = path_of(path, "path", _VALID)
     check_file(where, _VALID)
     with guarded(where, _VALID), xr.open_datatree(where, engine="h5netcdf") as opened:
@@ -79,4 +85,6 @@ def read_fit(
         table.columns = names
         del idata["table"]
         table = with_repeats_noted(table, str(provenance.get("table", {}).get("repeats", "once")))
-    return idata, table, spec, provenance, bool(about["pointwise"])
+        sampling = Sampling.from_dict(about["sampling"])
+        fit = BiasFit(idata, table, spec, provenance, sampling, about["frequency"])
+    return fit, bool(about["pointwise"])

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.checks import ROPE
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PROB = 0.89
-"""The default probability of an HPDI: the convention of the papers."""
-STANDARD_ROPE = 0.1
-"""Half-width of the default ROPE of a standardized contrast, in SDs.
-
-Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis,
-2nd ed., ch. 2) calls an effect, as in Kruschke (2018, Advances in Methods and Practices in
-Psychological Science 1: 270-280).
-"""
+_DEFAULTS = {"prob": PROB, "rope": ROPE, "standard_rope": STANDARD_ROPE}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class View:
     """Choose the interval and the ROPEs of all tables, figures and sentences.
+
+    What is not given is as the result has it: see `resolved`.
 
     Attributes
     ----------
@@ -36,6 +30,8 @@ class View:
         Half-width of the region of practical equivalence (ROPE), in units of the outcome.
     standard_rope : float
         The same for standardized contrasts, in standard deviations of pairs.
+    given : frozenset of str
+        Which of these were chosen, and are not defaults.
 
     Raises
     ------
@@ -44,18 +40,63 @@ class View:
 
     Examples
     --------
-    >>> View(prob=0.95).prob
-    0.95
+    >>> View(prob=0.95).prob, sorted(View(prob=0.95).given)
+    (0.95, ['prob'])
     """
 
-    prob: float = PROB
-    rope: float = ROPE
-    standard_rope: float = STANDARD_ROPE
+    prob: float
+    rope: float
+    standard_rope: float
+    given: frozenset[str] = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        checks.probability(self.prob)
-        checks.positive(self.rope, "rope")
-        checks.positive(self.standard_rope, "standard_rope")
+    def __init__(
+        self,
+        prob: float | None = None,
+        rope: float | None = None,
+        standard_rope: float | None = None,
+    ) -> None:
+        chosen = {"prob": prob, "rope": rope, "standard_rope": standard_rope}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        self._set({**_DEFAULTS, **chosen}, frozenset(chosen))
+
+    def _set(self, values: Mapping[str, Any], given: frozenset[str]) -> None:
+        object.__setattr__(self, "prob", checks.probability(values["prob"]))
+        for name in ("rope", "standard_rope"):
+            object.__setattr__(self, name, checks.positive(values[name], name))
+        object.__setattr__(self, "given", given)
+
+    def chosen(self) -> dict[str, float]:
+        """Return what was chosen, by its name.
+
+        Examples
+        --------
+        >>> View(rope=0.03).chosen()
+        {'rope': 0.03}
+        """
+        return {name: getattr(self, name) for name in _DEFAULTS if name in self.given}
+
+    def changed(self, **changes: float | None) -> View:
+        """Return a view with other choices; what is None stays as it is.
+
+        Examples
+        --------
+        >>> View(rope=0.03).changed(prob=0.5, rope=None).chosen()
+        {'prob': 0.5, 'rope': 0.03}
+        """
+        known = {name: value for name, value in changes.items() if value is not None}
+        return View(**{**self.chosen(), **known})
+
+    def resolved(self, **defaults: float) -> View:
+        """Return a view with a result's own defaults in place of what was not given.
+
+        Examples
+        --------
+        >>> View(rope=0.03).resolved(prob=0.95, rope=0.1)
+        View(prob=0.95, rope=0.03, standard_rope=0.1)
+        """
+        out = View()
+        out._set({**_DEFAULTS, **defaults, **self.chosen()}, self.given)
+        return out
 
 
 def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:

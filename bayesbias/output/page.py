@@ -23,60 +23,11 @@ from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output import registry, store
 from bayesbias.studies.common import convergence
+from bayesbias.studies.glossary import ESTIMATES
 
 LONG = 24  # characters from which on a cell may break into lines
 ADVICE = re.compile(r"[.:]? (\()?[Rr]aise (--tune and )?(--)?draws(?(1)\))")
 """What a headline advises the one who fitted, not a reader of the page."""
-DISTANCES = (
-    (
-        "cosine distance",
-        "1 minus the cosine similarity of two vectors, from 0 (same direction) to 2 (opposite).",
-    ),
-    (
-        "associated, different",
-        "Attributes that are stereotypes of the word's own class, and of another class.",
-    ),
-    ("human, neutral", "Control words: words about people, and words about things."),
-    (
-        "d, SDs of pairs",
-        "The difference in standard deviations of single pairs, for comparison with other vectors.",
-    ),
-    (
-        "change",
-        "The difference in the second vectors minus that in the first, fitted to the change of "
-        "each pair. So it may differ a little from the two differences.",
-    ),
-    (
-        "weaker, stronger, reversed",
-        "In the second corpus the difference is closer to zero, farther from zero, or has the "
-        "other sign.",
-    ),
-    (
-        "new words",
-        "The mean over new words and attributes like the listed ones (in tables: population). Use "
-        "it for any claim.",
-    ),
-    (
-        "listed words",
-        "These words only. The mean is the observed value; the interval is the model's and may "
-        "leave it out, since the model shrinks it.",
-    ),
-)
-"""Terms of distances."""
-ESTIMATES = (
-    (
-        "HPDI",
-        "Highest posterior density interval: the shortest credible interval with the given "
-        "probability.",
-    ),
-    ("P(<0)", "Posterior probability that a difference is below zero."),
-    (
-        "ROPE, P(ROPE)",
-        "Region of practical equivalence: differences too small to matter, and the probability of "
-        "being in it.",
-    ),
-)
-"""Terms of all estimates."""
 
 
 def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = None) -> Path:
@@ -127,8 +78,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             valid="a name that ends in .html",
         )
     run = store.as_run(run)
-    result, view = run.result, view or run.view
-    study = registry.study_of(result)
+    study, result, view = registry.shown(run.result, view or run.view)
     with figure_style("report"):
         sections = [
             _shown(section, view)
@@ -138,8 +88,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         ]
     said = registry.interpretation(result, view)
     headline, *details = (ADVICE.sub("", text) for text in (said.headline, *said.details))
-    own = study.glossary(result) if hasattr(study, "glossary") else ()
-    terms = (*own, *getattr(study, "GLOSSARY", DISTANCES), *ESTIMATES)
+    terms = (*study.glossary(result), *ESTIMATES)
     size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0]["frame"]
     rope = size[1] if size else ""
     if "ROPE" in said.headline and "rope" in first and not size:

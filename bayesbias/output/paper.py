@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,33 +10,25 @@ from bayesbias.core import InputError, checks, join_words, number_of, some
 from bayesbias.core.formatting import as_percent
 from bayesbias.core.sections import Interpretation, printed
 from bayesbias.inference import estimands
+from bayesbias.inference.description import kinds_of, outcome_in_words
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
-from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.spec import ModelSpec
 from bayesbias.output import registry, store
-from bayesbias.studies.common import coverage_groups, kinds_of
+from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
 
 PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
-OUTCOMES = {  # and what a row of the table is
-    "distance": ("cosine distance", "pairs"),
-    "change": ("change in cosine distance", "pairs"),
-    "difference": ("difference in sentiment (female minus male)", "sentence pairs"),
-    "logit_difference": (
-        "difference in log odds of positive sentiment (female minus male)",
-        "sentence pairs",
-    ),
-}
 LIKELIHOODS = {
     "Binomial": "binomial, with a logit link",
     "StudentT": "Student-t",
     "Normal": "normal",
 }
-MOST_NAMED = 6  # tests, or fits of one model
+MOST_NAMED = 6  # fits of one model
 SPECIAL = str.maketrans(
     {
         **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -89,8 +80,7 @@ def interpret(
     'religion in minilm-static'
     """
     run = store.as_run(result)
-    given = {"prob": prob, "rope": rope, "standard_rope": standard_rope}
-    view = replace(run.view, **{name: of for name, of in given.items() if of is not None})
+    view = run.view.changed(prob=prob, rope=rope, standard_rope=standard_rope)
     return registry.interpretation(run.result, view)
 
 
@@ -127,59 +117,34 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     (True, True)
     """
     run = store.as_run(result)
-    view, result = view or run.view, run.result
-    fits = dict(result.fits())
-    if not fits and result.study != "sentences":
+    _, result, view = registry.shown(run.result, view or run.view)
+    fits, tests = dict(result.fits()), result.tests_in_words()
+    if not fits and not tests:
         raise InputError("expected a result with a fit", where="result")
-    if result.study == "sentences":
-        about, said = result.provenance, _of_tests(result)
-        specs = [load_model(about["model"]["name"])] if "model" in about else []
+
+    specs = list({fit.spec.name: fit.spec for fit in fits.values()}.values())
+    if tests:
+        about, said = result.provenance, tests
         if specs:
+            converged = sum(fit.diagnostics()["ok"] for fit in fits.values())
             said += (
                 f" We also fitted a Bayesian hierarchical model to each test: {_named(specs[0])}. "
-                f"{int(result.frame['converged'].fillna(False).sum())} of "
-                f"{number_of(len(result.frame), 'fit')} converged."
+                f"{converged} of {number_of(len(fits), 'fit')} converged."
             )
     else:
-        first = next(iter(fits.values()))
-        about = first.provenance
-        specs = list({fit.spec.name: fit.spec for fit in fits.values()}.values())
-        name = getattr(result, "provenance", {}).get("name", first.table_name)
-        lists = (each.provenance.get("table", {}).get("wordlist") or {} for each in fits.values())
-        words = next((each["name"] for each in lists if each), "")
-        if words and name.startswith(words):
-            name = f'"{words}"{name.removeprefix(words)}'
-        of = f"of {name}"
-        if result.study == "responses":
-            of = result.subject.removeprefix("responses ")
-        said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
-        said += _missing(about.get("coverage"), first.table)
-        outcome = OUTCOMES.get(first.spec.outcome, (first.spec.outcome.replace("_", " "), ""))[0]
-        kinds = set(first.table.get("connection", ()))
-        if first.spec.results.group == "connection" and {"associated", "different"} <= kinds:
-            controls = join_words([name for name in CONTROLS if name in kinds] or [""], "or")
-            said += (
-                " The connection of a pair is associated if its attribute belongs to the class of "
-                "its word, different if it belongs to another class"
-                f"{f', and {controls} if it is a control word' * bool(controls)}. The contrast "
-                f"associated - different is the mean {outcome} of associated minus that of "
-                "different pairs."
-            )
+        about = next(iter(fits.values())).provenance
+        said = _modeled(result, fits, specs)
+
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
         said += f" {_sampling(fits, about)}. We report posterior means and {as_percent(view.prob)} "
-        said += f"highest posterior density intervals{_scope(first.spec) if fits else ''}"
-        if result.study not in ("wefat", "sentiment", "sentences"):
-            rope = f"±{getattr(result, 'rope', view.rope):g}"  # responses have their own
-            if result.study == "corpora":
-                frame, unit = registry.study_of(result).reported(result, view)
-                neutral = "neutral " if "neutral" in set(first.table["connection"]) else ""
-                of = f" (the SD of {neutral}pairs in each corpus)" if unit else ""
-                rope = f"±{frame['rope'].iloc[0]:.2g}{unit}{' per step' * result.has_slope}{of}"
+        said += f"highest posterior density intervals{_scope(specs[0])}"
+        if rope := result.rope_in_words(view):
             said += f", and the probability of lying in a region of practical equivalence of {rope}"
         said += "."
     said += getattr(result, "pooling", "")  # of replicates
+
     versions = about["versions"]
     used = join_words(
         f"{'Python' if n == 'python' else n} {versions[n]}"
@@ -189,28 +154,23 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     return f"{said} We used {used}. bayesbias extends the model of {PAPER}.".replace("  ", " ")
 
 
-def _rows(fit: BiasFit, result: Any) -> str:
-    """Name the rows of a table: how many there are, of which outcome, and how many of each unit."""
-    table, spec = fit.table, fit.spec
-    n = f"{len(table):,}"
-    kind = getattr(result, "kind", "")
-    if spec.trials:
-        what = f"{int(table[spec.trials].sum()):,} answers (0 or 1) to {n} questions"
-    elif spec.name == "responses_paired":
-        what = (
-            f"{n} differences between answers to the same question, from "
-            f"{len(result.responses.frame):,} answers"
+def _modeled(result: Any, fits: Mapping[str, BiasFit], specs: Sequence[ModelSpec]) -> str:
+    """Say what was modeled, with which models, what was missing, and what the contrast is."""
+    first = next(iter(fits.values()))
+    said = f"We modeled {result.rows_in_words()} with {_models(fits, specs)}. "
+    said += _missing(first.provenance.get("coverage"), first.table)
+    kinds = set(first.table.get("connection", ()))
+    if first.spec.results.group == "connection" and {"associated", "different"} <= kinds:
+        outcome = outcome_in_words(first.spec.outcome)
+        controls = join_words([name for name in CONTROLS if name in kinds] or [""], "or")
+        said += (
+            " The connection of a pair is associated if its attribute belongs to the class of "
+            "its word, different if it belongs to another class"
+            f"{f', and {controls} if it is a control word' * bool(controls)}. The contrast "
+            f"associated - different is the mean {outcome} of associated minus that of "
+            "different pairs."
         )
-    elif kind == "number":
-        what = f"the {result.responses.outcome} of {n} answers"
-    else:
-        outcome, noun = OUTCOMES.get(spec.outcome, (spec.outcome.replace("_", " "), "rows"))
-        what = f"the {outcome} of {n} {noun}"
-    sizes = {c: table[c].nunique() for c in spec.units if c in table and c != "series"}
-    if kinds := kinds_of(table):
-        sizes = kinds | {c: k for c, k in sizes.items() if c not in ("protected_word", "attribute")}
-    counts = [number_of(k, c.replace("_", " ")) for c, k in sizes.items() if 1 < k < len(table)]
-    return f"{what} ({', '.join(counts)})" if counts else what
+    return said
 
 
 def _named(spec: ModelSpec, fitted: str = "") -> str:
@@ -287,28 +247,14 @@ def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
     return f"{how} ({', '.join(checked)})"
 
 
-def _of_tests(result: Any) -> str:
-    """Describe sentence tests, as published."""
-    about, frame = result.provenance, result.frame
-    names = checks.once(frame["test"])
-    of = join_words(names) if len(names) <= MOST_NAMED else f"{names[0]} to {names[-1]}"
-    encoders = join_words(dict.fromkeys(frame["model"]))
-    return (
-        f"We ran {number_of(len(names), 'sentence encoder association test')} (SEAT: {of}) on "
-        f"{encoders}. p is one-sided: of permuted sentences, and of permuted words. It is exact or "
-        f"bounded where possible, and otherwise from {about['samples']:,} random partitions (seed "
-        f"{about['seed']}). p over sentences was corrected for the number of tests by Holm's method."
-    )
-
-
 def _missing(coverage: Mapping[str, Any] | None, table: pd.DataFrame) -> str:
     """Say how many of the listed words were not in the vectors."""
     missing, listed = dict[str, set[str]](), Counter[str](kinds_of(table))
     own = "attribute" if "attribute" in listed else "stereotype"
     for side, name, group, _ in coverage_groups(coverage):
         noun = "protected word" if side == "protected" else "control" if name in CONTROLS else own
-        missing.setdefault(noun, set()).update(group["missing"])
-        listed[noun] += group["found"] * group.get("left_out", False)
+        missing.setdefault(noun, set()).update(group.missing)
+        listed[noun] += group.found * group.left_out
     said = [
         f"{len(lost):,} of {listed[noun] + len(lost):,} listed {noun}s"
         for noun, lost in missing.items()
@@ -379,9 +325,9 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
         shown = printed(result, [*labels, *numbers], result["prob"].iloc[0])
     else:
         run = store.as_run(result)
-        view, result = view or run.view, run.result
+        study, result, view = registry.shown(run.result, view or run.view)
         sections = {
-            s.name: s for s in registry.study_of(result).sections(result, view) if s.columns
+            section.name: section for section in study.sections(result, view) if section.columns
         }
         name = next(iter(sections)) if table is None else checks.choice(table, sections, "table")
         frame = sections[name].frame

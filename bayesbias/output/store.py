@@ -8,12 +8,9 @@ read by people and by other programs.
 """
 
 import dataclasses
-import importlib
 import json
 import os
 import platform
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,15 +20,14 @@ import numpy as np
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.core import InputError, checks, some
-from bayesbias.core.files import read_json, sha256_file
+from bayesbias.core import InputError, checks, files, some
+from bayesbias.core.files import guarded, path_of, read_json, sha256_file, write_csv
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
-from bayesbias.output.registry import study_of
-
-MANIFEST = "run.json"
-PAYLOAD = "result.json"
-SCHEMA = 2
+from bayesbias.output import registry
+from bayesbias.output.manifest import MANIFEST, PAYLOAD, SCHEMA, read_manifest
+from bayesbias.output.replacing import put_in_place, read_steadily, settle, staging
+from bayesbias.sweeps.cells import verify_sweep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +65,7 @@ def as_run(given: Any) -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         return load_run(given)
-    study_of(given)  # refuses what is no result
+    registry.study_of(given)  # refuses what is no result
     return Run(given, View(), given.study)
 
 
@@ -86,8 +82,9 @@ def save_run(
 ) -> list[Path]:
     """Write a result to a folder of tables and figures that `load_run` reads.
 
-    All files are written to a new folder beside the target first, so that a failure leaves the
-    target as it was.
+    All files are written to a hidden folder first, so that a failure leaves the target as it was.
+    If the process is killed while it replaces a run, the folder has the old run or the new one:
+    the next read or write of the folder completes the replacement, and warns that it did.
 
     Parameters
     ----------
@@ -104,7 +101,8 @@ def save_run(
     figures : sequence of {"png", "svg", "pdf"}
         Formats of the figures.
     force : bool
-        Whether a run of another kind or of other inputs in the folder may be replaced.
+        Whether a run of another kind or of other inputs in the folder may be replaced, and other
+        files that have the name of a new one.
     more : sequence of Section
         Further tables, after those of the study.
 
@@ -116,7 +114,9 @@ def save_run(
     Raises
     ------
     InputError
-        If the folder holds a run of another kind or of other inputs, or cannot be written.
+        If the folder holds a run of another kind or of other inputs, or other files with the names
+        of new ones; if its ``run.json`` names files outside the folder; or if the folder cannot be
+        written.
 
     Examples
     --------
@@ -130,83 +130,129 @@ def save_run(
     >>> again.kind, files[-1].name
     ('association', 'run.json')
     """
+    study = registry.study_of(result)
+    target = path_of(folder, "folder", "the path of a folder")
+    check_folder(target, result.study, inputs, force=force)
+
+    def check_again() -> bool:
+        _check_content(target, result.study, inputs, force)
+        return force or study.FILES_BEFORE  # whose table is there already
+
+    hidden = None
+    try:
+        with staging(target) as hidden:
+            names = _write(result, hidden, view, command, inputs, figures, more)
+            put_in_place(hidden, target, check_again)
+    except (OSError, InputError) as error:
+        problem = _of_target(error, hidden, target)
+        if problem is error:
+            raise
+        raise problem from error
+    return [target / name for name in names]
+
+
+def _of_target(error: Exception, hidden: Path | None, target: Path) -> Exception:
+    """Return an error that names the folder of the user in place of the hidden one."""
+    if isinstance(error, InputError):
+        place, problem = error.parts["where"], error.parts["problem"]
+        if hidden is None or str(hidden) not in place:
+            return error
+        place = place.replace(str(hidden), str(target))
+    else:
+        place = str(target)
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = f"expected a folder that can be written, got an error ({reason})"
+    return InputError(problem, where=place)
+
+
+def _write(
+    result: Any,
+    new: Path,
+    view: View | None,
+    command: Sequence[str] | None,
+    inputs: Mapping[str, Any] | None,
+    figures: Sequence[str],
+    more: Sequence[Section],
+) -> list[str]:
+    """Write all files of a run into an empty folder; return their names, ``run.json`` last."""
     import matplotlib.pyplot as plt
 
     from bayesbias.output.text import to_text
     from bayesbias.plots import save_figure
 
-    view = view or View()
-    study = study_of(result)
-    target = Path(folder).expanduser()
-    check_folder(target, result.study, inputs, force=force)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        (new / "result").mkdir()
-        content = _encoded(result, new / "result", "result")
-        (new / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        text = to_text(result, view, detail=True, more=more)
-        (new / "result.txt").write_text(text + "\n", encoding="utf-8")
-        for section in [*study.sections(result, view), *more]:
-            if section.shown_on("files", "folder") and section.frame is not None:
-                section.frame.to_csv(new / f"{section.name}.csv", index=False)
-            if section.figure is not None:
-                figure = section.draw()
-                for ending in figures:
-                    save_figure(figure, new / "figures" / f"{section.name}.{ending}")
-                plt.close(figure)
-        files = {
-            path.relative_to(new).as_posix(): sha256_file(path)
-            for path in sorted(new.rglob("*"))
-            if path.is_file()
-        }
-        manifest = {
-            "schema": SCHEMA,
-            "kind": result.study,
-            "versions": {"bayesbias": __version__, "python": platform.python_version()},
-            "view": dataclasses.asdict(view),
-            "command": command and list(command),
-            "inputs": inputs and dict(inputs),
-            "files": files,
-        }
-        (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-        _put_in_place(new, target, [*files, MANIFEST])
-    except OSError as error:
-        raise InputError(
-            f"the run cannot be written: {error.strerror or error}", where=str(target)
-        ) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    return [target / name for name in [*files, MANIFEST]]
+    study, shown, view = registry.shown(result, view)
+    (new / "result").mkdir()
+    content = _encoded(result, new / "result", "result")
+    (new / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    text = to_text(result, view, detail=True, more=more)
+    (new / "result.txt").write_text(text + "\n", encoding="utf-8")
+
+    for section in [*study.sections(shown, view), *more]:
+        if section.shown_on("files", "folder") and section.frame is not None:
+            write_csv(section.frame, new / f"{section.name}.csv")
+        if section.figure is not None:
+            figure = section.draw()
+            for ending in figures:
+                save_figure(figure, new / "figures" / f"{section.name}.{ending}")
+            plt.close(figure)
+
+    hashes = {
+        path.relative_to(new).as_posix(): sha256_file(path)
+        for path in sorted(new.rglob("*"))
+        if path.is_file()
+    }
+    manifest = {
+        "schema": SCHEMA,
+        "kind": result.study,
+        "versions": {"bayesbias": __version__, "python": platform.python_version()},
+        "view": _stored(view, result),
+        "command": command and list(command),
+        "inputs": inputs and dict(inputs),
+        "files": hashes,
+    }
+    (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return [*hashes, MANIFEST]
 
 
 def check_folder(
     target: Path, kind: str, inputs: Mapping[str, Any] | None = None, *, force: bool = False
 ) -> None:
-    """Refuse a folder with other files, or with a run of another kind or of other inputs.
-
-    Before minutes are spent on a result.
+    """Refuse a folder that a run cannot be written to, before minutes are spent on a result.
 
     Raises
     ------
     InputError
-        If `target` is a file, or holds another run or no run but files, and `force` is false.
+        If `target` cannot be written, or its ``run.json`` cannot be trusted; or if it holds another
+        run, or no run but files, and `force` is false.
     """
-    if target.is_file():
-        raise InputError("expected a folder, got a file", where=str(target))
-    if force or not target.is_dir():
-        return
-    if not (target / MANIFEST).is_file():
+    files.check_folder(target)
+    settle(target)
+    if target.is_dir():
+        _check_content(target, kind, inputs, force)
+
+
+def _check_content(target: Path, kind: str, inputs: Mapping[str, Any] | None, force: bool) -> None:
+    study = registry.study_named(kind)
+    if not os.path.lexists(target / MANIFEST):
         names = sorted(path.name for path in target.iterdir())
         foreign = [name for name in names if not name.startswith((".", "unfinished-"))]
-        if foreign and kind != "sweep":  # whose cells are there before the run is
+        if foreign and not (force or study.FILES_BEFORE):
             problem = f"expected a new folder or one of a run, got one with {some(foreign, 3)}"
             hint = "name another folder, or write into this one with --force"
             raise InputError(problem, where=str(target), hint=hint)
         return
-    found, problem = _manifest(target), ""
-    if found["kind"] == kind == "responses" and "result/result.fit.nc" not in found["files"]:
-        return  # nothing was fitted
+
+    # Only the files that it lists are removed, so that it must be sound, with --force too.
+    try:
+        found = read_manifest(target)
+    except InputError as error:
+        hint = "name another folder, or delete run.json and use --force"
+        raise error.retold(hint=hint) from None
+    unfitted = study.FIT_FILE and study.FIT_FILE not in found["files"]
+    if force or (found["kind"] == kind and unfitted):
+        return
+
+    problem = ""
     if found["kind"] != kind:
         problem = (
             f"expected a folder for a run of the kind {kind}, got one of the kind {found['kind']}"
@@ -220,18 +266,10 @@ def check_folder(
         raise InputError(problem, where=str(target), hint=hint)
 
 
-def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
-    """Move a finished run to its place, and remove what an earlier run left there."""
-    new.chmod(0o755)
-    if not target.exists():
-        os.rename(new, target)
-        return
-    if (target / MANIFEST).is_file():
-        for name in set(_manifest(target)["files"]) - set(names):
-            (target / name).unlink(missing_ok=True)
-    for name in names:  # run.json comes last, so that a run is listed only once all of it is there
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(new / name, target / name)
+def _stored(view: View, result: Any) -> dict[str, float]:
+    """Return what a result is shown with, for ``run.json``; no ROPE where it has none."""
+    ropes = {"rope": view.rope, "standard_rope": view.standard_rope}
+    return {"prob": view.prob, **(ropes if result.has_rope else {})}
 
 
 def load_run(folder: checks.FilePath) -> Run:
@@ -250,7 +288,8 @@ def load_run(folder: checks.FilePath) -> Run:
     Raises
     ------
     InputError
-        If there is no run in the folder, or a file of the result has changed since it was written.
+        If there is no run in the folder, its ``run.json`` names files outside the folder, or a file
+        of the result has changed since it was written.
 
     Examples
     --------
@@ -263,8 +302,12 @@ def load_run(folder: checks.FilePath) -> Run:
     >>> run.kind
     'sentiment'
     """
-    path = Path(folder).expanduser()
-    manifest = _manifest(path)
+    path = path_of(folder, "folder", "the path of a folder")
+    return read_steadily(path, lambda: _load(path))
+
+
+def _load(path: Path) -> Run:
+    manifest = read_manifest(path)
     for name, digest in manifest["files"].items():
         if name == PAYLOAD or name.startswith("result/"):
             state = _state(path / name, digest)
@@ -274,23 +317,30 @@ def load_run(folder: checks.FilePath) -> Run:
                     where=str(path / name),
                     hint="copy the run again, or make it anew",
                 )
-    content = read_json(path / PAYLOAD)
-    return Run(
-        _decoded(content, path / "result"),
-        View(**manifest["view"]),
-        manifest["kind"],
-        manifest["command"],
-        path,
-    )
+    parts = {
+        name.removeprefix("result/"): path / name
+        for name in manifest["files"]
+        if name.startswith("result/")
+    }
+    where, study = path / PAYLOAD, registry.study_named(manifest["kind"])
+    content = read_json(where)
+    with guarded(where, "the result of a run"):
+        types = {_type_name(known): known for known in study.TYPES}
+        result = _Decoder(parts, types, where).decoded(content)
+    if getattr(result, "study", None) != manifest["kind"]:
+        raise InputError(
+            f"expected a result of the kind {manifest['kind']}, got another", where=where
+        )
+    return Run(result, View(**manifest["view"]), manifest["kind"], manifest["command"], path)
 
 
 def verify_run(folder: checks.FilePath) -> dict[str, str]:
-    """Compare every file of a run with its hash.
+    """Compare every file of a run with its hash; of a sweep also its cells, finished or not.
 
     Parameters
     ----------
     folder : path
-        A folder with ``run.json``.
+        A folder with ``run.json``, or that of a sweep.
 
     Returns
     -------
@@ -300,31 +350,24 @@ def verify_run(folder: checks.FilePath) -> dict[str, str]:
     Raises
     ------
     InputError
-        If there is no run in the folder.
+        If there is no run in the folder, or its ``run.json`` names files outside the folder.
     """
-    path = Path(folder).expanduser()
-    return {name: _state(path / name, digest) for name, digest in _manifest(path)["files"].items()}
+    path = path_of(folder, "folder", "the path of a folder")
+    return read_steadily(path, lambda: _verify(path))
+
+
+def _verify(path: Path) -> dict[str, str]:
+    cells = verify_sweep(path)
+    if cells and not (path / MANIFEST).is_file():
+        return cells
+    listed = read_manifest(path)["files"]
+    return {**{name: _state(path / name, digest) for name, digest in listed.items()}, **cells}
 
 
 def _state(path: Path, digest: str) -> str:
-    if not path.is_file():
+    if not os.path.isfile(path):
         return "missing"
     return "ok" if sha256_file(path) == digest else "changed"
-
-
-def _manifest(folder: Path) -> Mapping[str, Any]:
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise InputError(
-            "expected a folder with run.json",
-            where=str(folder),
-            hint="give the folder that was named with --out",
-        )
-    content = read_json(path)
-    needed = ("kind", "view", "command", "files", "schema")
-    checks.known_keys(content, (*needed, "versions", "inputs"), path, needed=needed)
-    checks.schema(content, SCHEMA, path)
-    return content
 
 
 # -- the result itself: dataclasses, mappings and sequences as JSON, frames and fits as files beside
@@ -347,7 +390,7 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
             for field in dataclasses.fields(value)
             if field.init
         }
-        return {"_type": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
+        return {"_type": _type_name(type(value)), "fields": fields}
     if isinstance(value, Mapping):
         rows = [
             [_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")]
@@ -362,31 +405,55 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
     return value
 
 
-def _decoded(value: Any, parts: Path) -> Any:
-    from bayesbias.inference.fitting import load_fit
+def _type_name(known: type) -> str:
+    return f"{known.__module__}:{known.__name__}"
 
-    if isinstance(value, list):
-        return [_decoded(part, parts) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if "_fit" in value:
-        return load_fit(parts / value["_fit"])
-    if "_path" in value:
-        return Path(value["_path"])
-    if "_frame" in value:
-        return pd.read_parquet(parts / value["_frame"])
-    if "_tuple" in value:
-        return tuple(_decoded(part, parts) for part in value["_tuple"])
-    if "_mapping" in value:
-        rows = [(_decoded(key, parts), _decoded(part, parts)) for key, part in value["_mapping"]]
-        return dict(rows)
-    module, _, name = value["_type"].partition(":")
-    known = module.startswith("bayesbias.")
-    made = getattr(importlib.import_module(module), name, None) if known else None
-    if not (isinstance(made, type) and dataclasses.is_dataclass(made)):
-        raise InputError(
-            "expected a result of a type that this version has",
-            where=str(parts.parent),
-            found=value["_type"],
-        )
-    return made(**{key: _decoded(part, parts) for key, part in value["fields"].items()})
+
+@dataclass(frozen=True)
+class _Decoder:
+    """Reads what `_encoded` wrote.
+
+    Attributes
+    ----------
+    parts : mapping of str to Path
+        The files beside ``result.json``, by name; they are listed in ``run.json`` and checked.
+    types : mapping of str to type
+        The dataclasses that a result of this kind consists of.
+    where : Path
+        The file, for messages.
+    """
+
+    parts: Mapping[str, Path]
+    types: Mapping[str, type]
+    where: Path
+
+    def decoded(self, value: Any) -> Any:
+        """Return a value from JSON."""
+        from bayesbias.inference.fitting import load_fit
+
+        if isinstance(value, list):
+            return [self.decoded(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "_fit" in value:
+            return load_fit(self._part(value["_fit"], "_fit"))
+        if "_path" in value:
+            return Path(value["_path"])
+        if "_frame" in value:
+            return pd.read_parquet(self._part(value["_frame"], "_frame"))
+        if "_tuple" in value:
+            return tuple(self.decoded(part) for part in value["_tuple"])
+        if "_mapping" in value:
+            return {self.decoded(key): self.decoded(part) for key, part in value["_mapping"]}
+
+        made = self.types.get(value["_type"])
+        if made is None:
+            expected = "expected a result of a type that this version has"
+            raise InputError(expected, where=f"{self.where}, _type", found=value["_type"])
+        return made(**{key: self.decoded(part) for key, part in value["fields"].items()})
+
+    def _part(self, name: Any, key: str) -> Path:
+        if not isinstance(name, str) or name not in self.parts:
+            problem = "expected a file in the folder result that run.json lists"
+            raise InputError(problem, where=f"{self.where}, {key}", found=name)
+        return self.parts[name]

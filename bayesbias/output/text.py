@@ -12,10 +12,12 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core.conventions import PROB
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
-from bayesbias.inference.view import PROB, View
-from bayesbias.output.registry import interpretation, study_of
+from bayesbias.inference.view import View
+from bayesbias.output import registry
+from bayesbias.studies.study import Study
 
 WIDTH = 80
 NARROW = 12  # columns of text are not made narrower
@@ -56,8 +58,7 @@ def to_text(
     >>> print(bb.output.to_text(fit).splitlines()[1])
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
-    view = view or View()
-    study = study_of(result)
+    study, result, view = registry.shown(result, view)
     wanted = ("terminal", "detail" if detail else "brief")
     blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
     for section in [*study.sections(result, view), *more]:
@@ -69,21 +70,22 @@ def to_text(
         lines = [*wrapped(title), "", *table_lines(rows, section.columns, view.prob)]
         lines += wrapped(section.note_for(rows)) + wrapped("" if detail else section.more)
         blocks.append("\n".join(lines))
-    blocks.append(interpretation_text(interpretation(result, view), detail))
+    said = registry.interpretation(result, view)
+    blocks.append(interpretation_text(said, detail))
     return "\n\n".join(blocks)
 
 
 def to_html(result: Any) -> str:
     """Return what a notebook shows: header, first table, result, warnings and notes."""
-    view, study = View(), study_of(result)
+    study, result, view = registry.shown(result)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
     for section in study.sections(result, view):
         frame = section.frame if section.shown_on("terminal", "brief") else None
         if frame is not None and not frame.empty:
             rows = frame.head(MOST_ROWS)
-            shown = printed(rows, section.columns, view.prob)
-            cells = zip(*(cells for _, _, cells in shown), strict=True)
-            table = pd.DataFrame(cells, columns=[head for _, head, _ in shown])
+            columns = printed(rows, section.columns, view.prob)
+            cells = zip(*(cells for _, _, cells in columns), strict=True)
+            table = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
             parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
             parts.append(table.to_html(index=False, border=0))
             note = section.note_for(rows)
@@ -182,11 +184,10 @@ def to_json(
     >>> answer["kind"], answer["contrasts"][0]["contrast"]
     ('association', 'associated - different')
     """
-    view = view or View()
-    study = study_of(result)
-    said = interpretation(result, view)
+    said = registry.interpretation(result, view)
+    study, result, view = registry.shown(result, view)
     if brief:
-        return _brief(result, view, said)
+        return _brief(study, result, view, said)
     out: dict[str, Any] = {
         "kind": result.study,
         "finding": said.headline,
@@ -198,9 +199,8 @@ def to_json(
     return {**out, **study.about(result)}
 
 
-def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
+def _brief(study: Study, result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     """Return the headline, the main rows of the first table, and what may make them wrong."""
-    study = study_of(result)
     first = next(s for s in study.sections(result, view) if s.shown_on("terminal"))
     frame = first.frame
     assert frame is not None
@@ -227,7 +227,7 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
         }
         for row in records(frame[names])
     ]
-    one = len(rows) == 1 or result.study not in ("responses", "sentences")  # else all are equals
+    one = len(rows) == 1 or study.ONE_VERDICT
     converged = (study.about(result).get("diagnostics") or {}).get("ok")
     if converged is False:
         rows = [{**row, "verdict": None} if "verdict" in row else row for row in rows]

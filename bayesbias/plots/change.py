@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, checks
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.estimands import holds_for
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
@@ -970,9 +970,9 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     )
 
 
-def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
     """Return a frame that `with_frequency` left in a fit, and all that it left."""
-    if (kept := fit.provenance.get("frequency")) is None:
+    if (kept := fit.frequency) is None:
         hint = "give what bayesbias.studies.with_frequency returns"
         raise InputError("expected a fit with frequencies", where="fit", hint=hint)
     return pd.DataFrame(kept[frame]), kept

@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, join_words
+from bayesbias.core.conventions import PROB
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import checks
+from bayesbias.core.conventions import PROB
 from bayesbias.embeddings.shape import EDGES, VectorShape
 from bayesbias.inference.estimands import holds_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS

@@ -17,8 +17,8 @@ import pandas as pd
 from bayesbias.core import InputError, checks, some
 from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
 from bayesbias.scores.score import ROUNDING, Score, two_of
+from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import Coverage
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import SHARED
@@ -398,7 +398,7 @@ def mac(
     other = None if against is None else grid_of(against)
     notes = list(grid.notes)
     listed = dict.fromkeys(grid.frame["protected_word"])
-    missing = [w for group in grid.coverage.protected.values() for w in group["missing"]]
+    missing = [w for group in grid.coverage.protected.values() for w in group.missing]
     chosen = [*listed, *missing] if isinstance(words, str) else checks.once(words)
     if words == "evaluation":
         chosen = _evaluation_words(grid, wordlist, chosen) or chosen
@@ -445,7 +445,8 @@ def mac(
             notes.append("the differences of the averages do not vary, so there is no t-test")
     lost_words = [w for w in chosen if w in missing]
     for group in sets["attribute_class"].unique():
-        lost_words += grid.coverage.attributes.get(group, {}).get("missing", ())
+        if group in grid.coverage.attributes:
+            lost_words += grid.coverage.attributes[group].missing
     return Score(
         name="mac",
         data=grid.name,
@@ -478,7 +479,7 @@ def _evaluation_words(grid: Grid, wordlist: Any, known: Sequence[str]) -> list[s
     if wordlist is not None:
         lists = [load_wordlist(wordlist, controls="none")]
     else:
-        lost = {(w, c) for c, group in grid.coverage.protected.items() for w in group["missing"]}
+        lost = {(w, c) for c, group in grid.coverage.protected.items() for w in group.missing}
         found = grid.frame[["protected_word", "protected_class"]]
         pairs = {*found.itertuples(index=False, name=None), *lost}
         every = (load_wordlist(name, controls="none") for name in list_wordlists())
@@ -531,7 +532,7 @@ class Grid:
         groups += [
             coverage.attributes.get(s) for c in classes for s in self.own(c, "attribute_class")
         ]
-        return tuple(dict.fromkeys(word for group in groups if group for word in group["missing"]))
+        return tuple(dict.fromkeys(word for group in groups if group for word in group.missing))
 
     def sides(self, chosen: tuple[str, str]) -> pd.DataFrame:
         """Return the pairs of the words of two classes with attribute sets A and B."""

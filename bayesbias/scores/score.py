@@ -4,13 +4,12 @@ A new score is a function that returns a `Score`, and one row of `SCORES`. The c
 score`` and the documentation read that table.
 """
 
-import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import InputError, checks, files, some
+from bayesbias.core import InputError, checks, files, packages, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,8 +143,7 @@ class Declared:
 
         Options that the function does not have are left out.
         """
-        module, name = self.function.split(":")
-        function = getattr(importlib.import_module(f"bayesbias.scores.{module}"), name)
+        function = packages.member(f"bayesbias.scores.{self.function}")
         if "vectors" in self.needs and vectors is None:
             problem, hint = "expected vectors, got distances", "give --embedding and --wordlist"
             raise InputError(problem, hint=hint)

@@ -7,6 +7,7 @@ n - 1 in the standard deviation.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,16 @@ def wefat_score(
         },
         table=table,
     )
+
+
+def with_interval(score: Score, prob: float) -> Score:
+    """Return a score of `wefat_score` with the interval of another probability."""
+    from scipy.stats import pearsonr
+
+    words = list(score.scores)
+    scores, values = ([of[word] for word in words] for of in (score.scores, score.covariates))
+    low, high = map(float, pearsonr(scores, values).confidence_interval(prob))
+    return replace(score, low=low, high=high, prob=prob)
 
 
 def _chosen(covariates: Any, covariate: str | None) -> Given:

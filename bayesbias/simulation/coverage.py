@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
@@ -23,7 +24,6 @@ from bayesbias.inference.fitting import Prepared, fit as fit_model, prepare
 from bayesbias.inference.linear import Key
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES
-from bayesbias.inference.view import PROB
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids

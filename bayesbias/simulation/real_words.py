@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB
 from bayesbias.core.workers import Hands
 from bayesbias.embeddings.embedding import units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.linear import Key
-from bayesbias.inference.view import PROB
 from bayesbias.models.spec import DEFAULT_MODEL, list_models
 from bayesbias.simulation import coverage, grid as grids
 from bayesbias.simulation.grid import MOMENTS, Grid

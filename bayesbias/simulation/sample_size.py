@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB
 from bayesbias.core.workers import Hands
 from bayesbias.inference import reliability
 from bayesbias.inference.estimands import asked_quantities
@@ -20,7 +21,6 @@ from bayesbias.inference.estimates import describe_draws
 from bayesbias.inference.likelihood import NotCollapsible, collapse
 from bayesbias.inference.linear import Key, moments_of
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import LEVELS, Scenario
 

@@ -16,10 +16,14 @@ import pandas as pd
 
 from bayesbias import __version__
 from bayesbias.core import number_of, some
-from bayesbias.core.sections import Interpretation, Result, Section, format_value
+from bayesbias.core.result import Result
+from bayesbias.core.sections import Interpretation, Section, format_value
 from bayesbias.inference.cross_validation import misfit
+from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
-from bayesbias.wordlists.wordlist import CONTROLS, SHARED
+from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.tables.coverage import Coverage, GroupCoverage
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -42,6 +46,14 @@ class ManyFits(Result):
         problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
 
+    def measured(self, prob: float) -> Mapping[str, Measured]:
+        """Return what limits are compared with: contrasts and coverage."""
+        return measured_contrasts(self, prob)
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled: the rows of the first fit, of the table of all."""
+        return rows_of_fits(self.fits(), self.provenance.get("name"))
+
 
 def stacked(frames: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
     """Return frames one after the other, with their names in a column ahead."""
@@ -57,17 +69,6 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
         known = pd.DataFrame({**own[KEYS], **beside(own, when)})
         frame = frame.merge(known, how="left", on=KEYS)
     return frame
-
-
-def kinds_of(table: pd.DataFrame) -> dict[str, int]:
-    """Count the words of pairs: protected, stereotypes (or attributes of no class), controls."""
-    if not {"protected_word", "attribute", "connection"} <= set(table.columns):
-        return {}
-    kinds = table.drop_duplicates("attribute")["connection"].astype(str)
-    controls = int(kinds.isin(CONTROLS).sum())
-    own = "attribute" if SHARED in set(kinds) else "stereotype"
-    found = {own: len(kinds) - controls} | ({"control": controls} if controls else {})
-    return {"protected word": table["protected_word"].nunique()} | found
 
 
 def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -270,22 +271,24 @@ def slope_sections(
     ]
 
 
-def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, Any, str]]:
-    """Return side, name and found words of each class, attribute set and kind of controls.
+def coverage_groups(
+    coverage: Mapping[str, Any] | None,
+) -> list[tuple[str, str, GroupCoverage, str]]:
+    """Return side, name and coverage of each class, attribute set and kind of controls.
 
-    And what these words are called, such as ``attributes of man``.
+    And what these words are called, such as ``attributes of man``. `coverage` is that of a
+    provenance.
     """
-    return [
-        (side, name, of, f"{name} controls" if name in CONTROLS else f"{noun}s of {name}")
-        for side, noun in NOUNS.items()
-        for name, of in (coverage or {}).get(side, {}).items()
-    ]
+    out = []
+    for side, name, group in Coverage.from_dict(coverage).groups():
+        what = f"{name} controls" if name in CONTROLS else f"{NOUNS[side]}s of {name}"
+        out.append((side, name, group, what))
+    return out
 
 
 def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
     """Return the classes, sets and controls with more than half of their words missing."""
-    groups = coverage_groups(coverage)
-    return [what for *_, of, what in groups if 2 * len(of["missing"]) > of["listed"]]
+    return [what for *_, group, what in coverage_groups(coverage) if group.mostly_missing]
 
 
 def thin_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
@@ -310,17 +313,17 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     notes, composed = [], Counter[str]()
     classes = (coverage or {}).get("protected", {})
     for side, name, group, what in coverage_groups(coverage):
-        missing, listed = group["missing"], group["listed"]
-        for other, words in group.get("not_in", {}).items():
+        missing, listed = list(group.missing), group.listed
+        for other, words in group.not_in.items():
             missing = [word for word in missing if word not in words]
             of = f"{len(words)} of {listed} {what}"
             notes.append(f"{of} left out: not in {other}: {listing(words)}.")
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
             notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
-        if own := group.get("composed"):
+        if group.composed:
             own_set = side == "attributes" and name in classes
             kind = "control" if name in CONTROLS else "stereotype" if own_set else NOUNS[side]
-            composed[kind] += len(own)
+            composed[kind] += len(group.composed)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")

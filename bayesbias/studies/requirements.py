@@ -16,28 +16,16 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
+from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
-from bayesbias.inference.view import PROB, ROPE, few_draws, sure_ends
-from bayesbias.studies.common import coverage_groups
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.inference.measured import ENDS, Measure, Measured
+from bayesbias.inference.view import few_draws, sure_ends
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"
-OF_ALL = ("coverage", CONVERGED)
-ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
-OF_METHODS = (
-    "gap",
-    "gap_sd",
-    "class_gap",
-    "controls",
-    "slope",
-    "moved",
-    "pairs",
-    "human",
-    "neutral",
-    *OF_ALL,
-)
+OF_ALL = ("coverage", CONVERGED)  # names that limits on every result may have
+UNCONVERGED = "the sampler has not converged"
 
 
 @dataclass(frozen=True)
@@ -184,55 +172,54 @@ def check_requirements(
     [True, True, False]
     """
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
-    if result.study == "debiasing":
-        rows = pd.DataFrame()
-        if any(each.name not in OF_METHODS for each in wanted):
-            rows = result.contrasts(prob, ROPE)
-            rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
-        return tuple(
-            _judge_method(result, n, each, prob, rows) for n in result.methods for each in wanted
-        )
-    (rows, coverage, converged), out = _measured(result, prob), []
-    known = [*rows["contrast"].unique(), *OF_ALL]
-    for each in wanted:
-        if each.name == "coverage" and coverage is not None:
-            out.append(_judge(each, _one(coverage), True))
-        elif result.study == "responses" and result.fit is None:
-            out.append(Check("", each, math.nan, False, "no model was fitted"))
-        elif converged is None and (each.name == CONVERGED or rows.empty):
-            problem = "expected a result with a model, got none"
-            raise InputError(problem, where="requirement", hint="add --bayes")
-        else:
-            found = rows if each.name == CONVERGED else _rows_named(each.name, rows, known)
-            out.append(_judge(each, found, converged is not False))
-    return tuple(out)
+    checks_of_all = []
+    for method, measured in result.measured(prob).items():
+        checks_of_all += [_checked(requirement, measured, method) for requirement in wanted]
+    return tuple(checks_of_all)
 
 
-def _judge(
-    wanted: Requirement,
-    rows: pd.DataFrame,
-    converged: bool,
-    method: str = "",
-    *,
-    is_size: bool = False,
-    by_construction: str = "no",
-    refused: str = "",
-) -> Check:
-    """Compare the intervals of rows with a limit; `refused` says why it is not met anyway."""
-    unconverged = "the sampler has not converged"
-    if wanted.name == CONVERGED:
-        return Check(method, wanted, float(converged), converged, "" if converged else unconverged)
-    rows = rows.dropna(subset=["hpdi_low"])
+def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
+    """Compare what was measured with a limit."""
+    name = wanted.name
+    if name in measured.other:
+        return _judge(wanted, measured.other[name](), method)
+    if measured.refused and measured.make_contrasts is None:
+        return Check(method, wanted, math.nan, False, measured.refused)
+    if measured.converged is None and (name == CONVERGED or measured.contrasts.empty):
+        problem = "expected a result with a model, got none"
+        raise InputError(problem, where="requirement", hint="add --bayes")
+    if name == CONVERGED:
+        converged = bool(measured.converged)
+        return Check(method, wanted, float(converged), converged, "" if converged else UNCONVERGED)
+    rows = measured.contrasts
+    known = [*rows["contrast"].unique(), *measured.other, CONVERGED]
+    measure = Measure(
+        _rows_named(name, rows, known),
+        converged=measured.converged is not False,
+        refused=measured.refused,
+    )
+    return _judge(wanted, measure, method)
+
+
+def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
+    """Compare the intervals of a quantity with a limit.
+
+    Of sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther
+    from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
+    """
+    rows = measure.rows.dropna(subset=["hpdi_low"])
     if rows.empty:
         why = "it is not known: the tables have too few such words"
         return Check(method, wanted, math.nan, False, why)
     upper = wanted.sign.startswith("<")
 
     def compared(low: float, high: float) -> float:
-        if not is_size:
+        if not measure.is_size:
             return high if upper else low
         sizes = abs(low), abs(high)
-        return max(sizes) if upper else 0.0 if low <= 0 <= high else min(sizes)
+        if upper:
+            return max(sizes)
+        return 0.0 if low <= 0 <= high else min(sizes)
 
     # The end farthest on the wrong side. It has to be right by more than two Monte Carlo errors.
     value, row = (max if upper else min)(
@@ -242,21 +229,16 @@ def _judge(
     sign, why = SIGNS[wanted.sign], ""
     ends, outer = (row.hpdi_low, row.hpdi_high), sure_ends(row)
     met = bool(sign(compared(*outer), wanted.limit))
-    if not converged or refused:
-        met, why = False, refused if converged else unconverged
-    elif met and by_construction != "no":
+    refused = measure.refused or (measure.refused_below if upper else "")
+    if not measure.converged or refused:
+        met, why = False, refused if measure.converged else UNCONVERGED
+    elif met and measure.by_construction != "no":
         why = "by construction: no evidence"
     elif not met and sign(value, wanted.limit):
         why = "the interval ends at the limit (within Monte Carlo error)"
         if few_draws(ends, outer):
             why = "inconclusive with so few draws: raise --draws"
-    return Check(method, wanted, value, met, why, *ends, by_construction, row.shown)
-
-
-def _one(low: float | None, high: float | None = None) -> pd.DataFrame:
-    """Return one value, or interval, without Monte Carlo error as a row."""
-    high = low if high is None else high
-    return pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]})
+    return Check(method, wanted, value, met, why, *ends, measure.by_construction, row.shown)
 
 
 def contrast_named(
@@ -314,126 +296,3 @@ def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
     """Return the rows with a value, or all where none has it."""
     chosen = rows[column] == value
     return rows[chosen] if chosen.any() else rows
-
-
-def _share_found(coverage: Any, lost: int = 0) -> float | None:
-    """Return the share of the listed words that were found, and not lost later."""
-    groups = [of for _, _, of, _ in coverage_groups(coverage)]
-    listed = sum(of["listed"] for of in groups)
-    return (sum(of["found"] for of in groups) - lost) / listed if listed else None
-
-
-def _measured(result: Any, prob: float) -> tuple[pd.DataFrame, float | None, bool | None]:
-    """Return what limits are compared with: rows of estimates, coverage, and convergence.
-
-    It is None without a model.
-    """
-    converged: bool | None = all(fit.diagnostics()["ok"] for fit in result.fits().values())
-    no_fit = pd.DataFrame({"contrast": []})
-    if result.study == "responses":
-        answers = result.responses.coverage
-        coverage = answers["rows_used"] / answers["rows_read"]
-        if result.fit is None:
-            return no_fit, coverage, None
-        rows = result.contrasts(prob=prob)
-        whole, of = rows["level"] == "overall", rows["model"]
-        rows["shown"] = (of + " " + rows["name"].mask(whole, "")).str.strip()
-        # A limit is on each model; differences between models are asked for by name.
-        one = of.isin(["", *result.responses.models])
-        rows = rows.assign(
-            name=rows["name"].mask(whole, of), level=rows["level"].where(one, "models")
-        )
-        return rows[(rows["scale"] != "log_odds") & (one | whole)], coverage, converged
-    if hasattr(result, "contrasts"):
-        rows = result.contrasts(prob=prob)
-        rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
-        return rows, _share_found(result.provenance.get("coverage")), converged
-    if result.study == "wefat":
-        named = {"slope": result.slope, "true correlation": result.true_correlation}
-        rows = pd.DataFrame([{"contrast": name, **asdict(of)} for name, of in named.items()])
-        rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
-        listed, missing = result.n, len(result.fit.provenance["coverage"].get("missing", ()))
-        return rows, listed / (listed + missing), converged
-    if result.study == "sentences":
-        frame = result.frame
-        rows = frame.assign(contrast=frame["test"], name=frame["model"])
-        rows[["level", "estimand"]] = ["overall", "population"]
-        rows["shown"] = frame["model"] if frame["model"].nunique() > 1 else ""
-        used = frame.filter(like="num_").to_numpy().sum()
-        coverage = used / (used + frame["dropped"].sum())
-        if "contrast" in frame:
-            return rows, coverage, bool(frame["converged"].all())
-        rows["hpdi_low"] = rows["hpdi_high"] = frame["effect_size"]  # the published score
-        return rows, coverage, None
-    if result.study == "sentiment":
-        used = result.table["profession"].nunique()
-        coverage = used / (used + len(result.provenance.get("left_out", ())))
-        if result.fit is None:
-            return no_fit, coverage, None
-        rows = pd.concat(
-            [
-                result.fit.summary(prob, each).assign(contrast=contrast)
-                for each in ("population", "listed_words")
-                for contrast in ("F - M", "female - male")
-            ]
-        )
-        rows = rows.assign(level="overall", name=rows["classifier"])
-        rows["shown"] = rows["name"] if len(result.classifiers) > 1 else ""
-        return rows, coverage, converged
-    raise InputError("expected a result with a model, got none", where="requirement")
-
-
-# -- comparisons of debiased vectors ---------------------------------------------------------------
-
-
-def _judge_method(
-    comparison: Any, method: str, wanted: Requirement, prob: float, rows: pd.DataFrame
-) -> Check:
-    """Judge one method of a comparison; `rows` are the changes of contrasts.
-
-    Of sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther
-    from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
-    """
-    item, name = comparison.methods[method], wanted.name
-    geometry = comparison.geometry_of(method, prob)
-    contrast, gap = name not in OF_METHODS, name in ("gap", "gap_sd", "class_gap")
-    is_size = gap or name in CONTROLS
-    found, fits = _one(math.nan), [item.after, item.change]
-    if contrast:
-        rows = rows[rows["method"] == method]
-        found = _rows_named(name, rows, [*rows["contrast"].unique(), *OF_METHODS])
-        fits = [item.change]
-    elif gap:
-        fits = [item.after]
-        if comparison.has_gap:
-            level = "class" if name == "class_gap" else "overall"
-            rows = comparison.contrasts(prob, ROPE, "population", method, level)
-            rows = rows[rows["contrast"] == "associated - different"]
-            # Without controls their SD is not known.
-            unit = geometry.sd_after or math.nan if name == "gap_sd" else 1.0
-            after = rows[["after_low", "after_high", "mcse_after_low", "mcse_after_high"]] / unit
-            shown = rows["name"] if level == "class" else ""
-            found = after.set_axis(ENDS, axis=1).assign(shown=shown)
-    elif is_size:
-        rows = comparison.changes(prob, ROPE, "population", method, "overall")
-        found, fits = rows[rows["connection"] == name].assign(shown=""), [item.change]
-    elif name != CONVERGED:
-        fits = []
-        related = geometry.least if name == "controls" else geometry.slope
-        account, lost = item.account, len(item.account["words_only_in_original"])
-        known = {
-            "coverage": _share_found(comparison.original.provenance.get("coverage"), lost),
-            "pairs": len(item.pairs) / (account["pairs"] + account["only_in_original"]),
-            "moved": geometry.rms,
-        }
-        found = _one(known[name]) if name in known else _one(related.low, related.high)
-    noise = geometry.destroyed and (contrast or (gap and wanted.sign.startswith("<")))
-    return _judge(
-        wanted,
-        found,
-        all(fit.diagnostics()["ok"] for fit in fits if fit is not None),
-        method,
-        is_size=is_size,
-        by_construction=item.construction.forced if name in ("gap", "gap_sd") else "no",
-        refused="noise has no gap either, and the vectors are destroyed" if noise else "",
-    )

@@ -21,10 +21,11 @@ import numpy as np
 
 from bayesbias import __version__
 from bayesbias.core import BayesbiasError, InputError, checks, files
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.progress import ticking
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.wordlists.listfile import Source, list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
@@ -218,6 +219,7 @@ def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[st
     """Return names that are shipped and paths; a path without a file fails its own cells alone."""
     listed = [value] if isinstance(value, str | os.PathLike) else value
     entries = checks.distinct([os.fspath(entry) for entry in listed], "entry", where)
+    checks.labels(entries, where)
     for entry in entries:
         looks_like_path = os.sep in entry or bool(Path(entry).suffix)
         if entry not in names and not looks_like_path and not (folder / entry).exists():
@@ -284,7 +286,7 @@ class CellGroup:
     cells: tuple[SweepCell, ...]
 
 
-def group_cells(plan: SweepPlan) -> list[CellGroup]:
+def group_cells(plan: SweepPlan, progress: bool | None = None) -> list[CellGroup]:
     """Return the cells of a plan in its order, by the file that their tables come from."""
 
     def located(entry: str, names: Collection[str]) -> str:
@@ -299,8 +301,12 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     embeddings = (*list_embeddings(), *GENSIM_DATA)
     sources = [("embedding", entry, located(entry, embeddings)) for entry in plan.embeddings]
     sources += [("distances", entry, located(entry, ())) for entry in plan.distances]
-    with ThreadPoolExecutor(4) as pool:
-        digests = list(pool.map(digest_of, [location for _, _, location in sources]))
+    digests = []
+    hashing = ticking("hashing inputs", len(sources), progress, long_steps=True)
+    with hashing as tick, ThreadPoolExecutor(4) as pool:
+        for digest in pool.map(digest_of, [location for _, _, location in sources]):
+            digests.append(digest)
+            tick(1)
     settings = {name: getattr(plan, name) for name in (*SETTINGS, *READING)}
     if plan.common_words:  # then every cell depends on all embeddings
         settings["common_words"] = digests[: len(plan.embeddings)]

@@ -1,19 +1,25 @@
 """What a sweep found: its tidy table, collected from the folder in the order of the plan."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, files, sections
+from bayesbias.core import InputError, checks, files
+from bayesbias.core.progress import ticking
+from bayesbias.core.result import Result
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.estimates import COLUMNS, beside, labeled_draws
+from bayesbias.inference.estimates import COLUMNS, beside, estimates, labeled_draws
+from bayesbias.inference.view import View
+from bayesbias.sweeps.cells import draws_file, read_cell, recorded_keys
 from bayesbias.sweeps.plan import LABELS, SweepCell
+from bayesbias.tables.coverage import Coverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
 _COUNTS = (
@@ -23,6 +29,11 @@ CELL_COLUMNS = (
     "cell", *LABELS, "fit_seed", "status", "error", *_COUNTS, "classes_left_out", "method", "divergences", "max_r_hat",
     "min_ess_bulk", "trusted", "problems", "warnings",
 )  # fmt: skip
+_VIEWED = [
+    "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "p_in_rope", "mcse_p_in_rope", "rope",
+    "verdict",
+]  # fmt: skip
+"""Columns that depend on the probability of the intervals and on the ROPE."""
 _SUPERIORITY = [f"probability_of_superiority{end}" for end in ("", "_low", "_high")]
 _NUMBERS = (
     *(name for name in COLUMNS if name != "verdict"),
@@ -42,7 +53,7 @@ COLUMN_TYPES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult(sections.Result):
+class SweepResult(Result):
     """What a sweep found.
 
     Attributes
@@ -82,6 +93,44 @@ class SweepResult(sections.Result):
     reused: int
     others: int = 0
     apart: pd.DataFrame | None = None
+
+    def shown_with(self, view: View) -> tuple[SweepResult, View]:
+        """Return the result with interval and ROPEs of a view, by default those of the plan.
+
+        The overall contrasts for new words are described again from the draws in the folder.
+
+        Raises
+        ------
+        InputError
+            If the draws are no longer there.
+        """
+        rows = self.frame[self.frame["prob"].notna()]
+        own: dict[str, float] = {"prob": float(rows["prob"].iloc[0])} if len(rows) else {}
+        for quantity, name in (("contrast", "rope"), ("standardized", "standard_rope")):
+            ropes = rows.loc[rows["quantity"] == quantity, "rope"]
+            own |= {name: float(ropes.iloc[0])} if len(ropes) else {}
+        view = view.resolved(**own)
+        if own == {name: getattr(view, name) for name in own}:
+            return self, view
+        return self.cached(view, lambda: self._described(view)), view
+
+    def _described(self, view: View) -> SweepResult:
+        """Return the result with the overall contrasts described again from their draws."""
+        frame = self.frame.copy()
+        overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
+        drawn = frame[overall.fillna(False) & frame["quantity"].isin(["contrast", "standardized"])]
+        for (cell, quantity), rows in drawn.groupby(["cell", "quantity"], sort=False):
+            file = draws_file(self.out, str(cell))
+            if not file.is_file():
+                problem = "expected the draws of the sweep, got nothing at this path"
+                hint = "an interval or ROPE other than that of the plan is computed from them"
+                raise InputError(problem, where=str(file), hint=hint)
+            rope = view.rope if quantity == "contrast" else view.standard_rope
+            described = estimates(_Cell(rows, file).table_draws(), view.prob, rope)
+            described = described.set_index("contrast").loc[rows["term"]]
+            frame.loc[rows.index, _VIEWED] = described[_VIEWED].to_numpy()
+        apart = subtract_cells(frame, self.out)
+        return replace(self, frame=frame.astype(COLUMN_TYPES), apart=apart)
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -234,29 +283,33 @@ class _Cell:
         return self.rows
 
 
-def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
+def subtract_cells(frame: pd.DataFrame, out: Path, progress: bool | None = None) -> pd.DataFrame:
     """Return the differences of all contrasts from a sweep's table and draws."""
     same, rows = ["wordlist", "controls", "model", "seed"], []
     frame = frame[frame["quantity"].isin(["contrast", "standardized"])]
     overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
     frame = frame[overall & frame["trusted"].fillna(False).astype(bool)]
     frame = frame.assign(vectors=frame["embedding"].fillna(frame["distances"]))
+    pairs = []
     for _, own in frame.groupby(same, sort=False, dropna=False):
         first, *others = own["cell"].drop_duplicates()
-        for cell in others:
+        pairs += [(own, cell, first) for cell in others]
+
+    with ticking("subtracting cells", len(pairs), progress) as tick:
+        for own, cell, first in pairs:
             both = own[own["cell"].isin([cell, first])]
             standard = both[both["quantity"] == "standardized"]
             # In standard deviations, where both cells have the same ones.
             alike = standard["cell"].nunique() == 2 and standard["unit"].nunique() == 1
             both = standard if alike else both[both["quantity"] == "contrast"]
-            pair = [
-                _Cell(both[both["cell"] == key], folder / f"{key}.npz") for key in (cell, first)
-            ]
+            pair = [_Cell(both[both["cell"] == key], draws_file(out, key)) for key in (cell, first)]
             if all(each.file.is_file() and len(each.rows) for each in pair):
                 one, other = (each.rows.iloc[0] for each in pair)
                 found = difference(*pair, prob=float(one["prob"]), rope=float(one["rope"])).table
                 labels = one[["vectors", *same, "unit"]].to_dict()
                 rows.append(found.assign(**labels, minus=other["vectors"]))
+            tick(1)
+
     columns = ["vectors", "minus", *same, "contrast", "unit"]
     whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
     return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
@@ -268,42 +321,55 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def collect_results(
-    cells: Sequence[SweepCell], out: Path, failed: Mapping[str, str], reused: int
+    cells: Sequence[SweepCell],
+    out: Path,
+    failed: Mapping[str, str],
+    reused: int,
+    progress: bool | None = None,
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
     rows = []
-    for cell in cells:
-        about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
-        if cell.key in failed:
-            rows.append({**about, "status": "failed", "error": failed[cell.key]})
-            continue
-        record = json.loads((out / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
-        coverage, state = record["provenance"]["coverage"], record["diagnostics"]
-        # Words that a result rests on: no controls, no class that was left out.
-        protected, attributes = coverage["protected"], coverage["attributes"]
-        kept = [of for of in protected.values() if not of.get("left_out")]
-        left_out = [name for name, of in protected.items() if of.get("left_out")]
-        stereotypes = [of for name, of in attributes.items() if name not in CONTROLS]
-        about |= {
-            "status": "ok",
-            "n_pairs": record["n_pairs"],
-            "missing_words": len(coverage["missing"]),
-            "protected_listed": sum(of["listed"] for of in protected.values()),
-            "protected_found": sum(of["found"] for of in kept),
-            "stereotypes_listed": sum(of["listed"] for of in stereotypes),
-            "stereotypes_found": sum(of["found"] for of in stereotypes),
-            "classes_left_out": ", ".join(left_out) or None,
-            "method": record["provenance"]["sampler"]["method"],
-            **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
-            "trusted": state["ok"],
-            "problems": "; ".join(state["problems"]) or None,
-            "warnings": " ".join(record["warnings"]) or None,
-        }
-        rows += [{**row, **about} for row in record["rows"]]
+    with ticking("collecting cells", len(cells), progress) as tick:
+        for cell in cells:
+            about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
+            if cell.key in failed:
+                rows.append({**about, "status": "failed", "error": failed[cell.key]})
+            else:
+                rows += _rows_of(about, read_cell(out, cell.key))
+            tick(1)
+
     frame = frame_of(rows)
     with files.whole_file(out / "results.csv") as temporary:
-        frame.to_csv(temporary, index=False)
+        files.write_csv(frame, temporary)
     with files.whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
-    others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
-    return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out / "draws"))
+    others = set(recorded_keys(out)) - {cell.key for cell in cells}
+    return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out, progress))
+
+
+def _rows_of(about: Mapping[str, Any], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a fitted cell, each with what holds for the whole cell."""
+    coverage = Coverage.from_dict(record["provenance"]["coverage"])
+    state = record["diagnostics"]
+    # Words that a result rests on: no controls, no class that was left out.
+    protected = coverage.protected
+    kept = [group for group in protected.values() if not group.left_out]
+    left_out = [name for name, group in protected.items() if group.left_out]
+    stereotypes = [group for name, group in coverage.attributes.items() if name not in CONTROLS]
+    whole = {
+        **about,
+        "status": "ok",
+        "n_pairs": record["n_pairs"],
+        "missing_words": len(coverage.missing),
+        "protected_listed": sum(group.listed for group in protected.values()),
+        "protected_found": sum(group.found for group in kept),
+        "stereotypes_listed": sum(group.listed for group in stereotypes),
+        "stereotypes_found": sum(group.found for group in stereotypes),
+        "classes_left_out": ", ".join(left_out) or None,
+        "method": record["provenance"]["sampler"]["method"],
+        **{key: state[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
+        "trusted": state["ok"],
+        "problems": "; ".join(state["problems"]) or None,
+        "warnings": " ".join(record["warnings"]) or None,
+    }
+    return [{**row, **whole} for row in record["rows"]]

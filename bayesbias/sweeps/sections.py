@@ -10,10 +10,16 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View, sides
 from bayesbias.studies.common import listing
+from bayesbias.studies.glossary import explain_distances
 from bayesbias.sweeps.plan import LABELS
 from bayesbias.sweeps.result import SweepResult
 
 QUESTION = "How does the result differ between embeddings, word lists and models?"
+ONE_VERDICT = True
+FILES_BEFORE = True
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (SweepResult,)
+glossary = explain_distances
 SAID = {  # verdicts in the headline
     Verdict.BELOW.value: "below 0 by more than the ROPE",
     Verdict.SLIGHTLY_BELOW.value: "below 0, perhaps by less than the ROPE,",

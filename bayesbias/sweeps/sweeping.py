@@ -8,7 +8,6 @@ Whatever goes wrong belongs to its cell and does not end the sweep.
 import dataclasses
 import io
 import itertools
-import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,9 @@ import numpy as np
 
 from bayesbias import __version__
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.core.files import check_folder, plain, records, write_whole
+from bayesbias.core.errors import warn_user
+from bayesbias.core.files import check_folder, plain, records
+from bayesbias.core.formatting import number_of
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.embeddings.loading import load_embedding
@@ -27,7 +28,8 @@ from bayesbias.inference.variances import has_variance
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.association.interpretation import interpret_fit
-from bayesbias.sweeps import plan as plans
+from bayesbias.sweeps import cells as cell_files, plan as plans
+from bayesbias.sweeps.cells import MARKER
 from bayesbias.sweeps.plan import CellGroup, SweepCell, SweepPlan, or_message
 from bayesbias.sweeps.result import SweepResult, collect_results
 from bayesbias.tables.distances import distance_table
@@ -36,7 +38,7 @@ from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import load_distances
 from bayesbias.wordlists.wordlist import WordList
 
-MARKER = "sweep.json"
+_MOST_NAMED = 5  # files in one warning
 type _Made = tuple[PairTable, list[SweepCell]]
 """A table, and the cells that it is for."""
 
@@ -56,7 +58,7 @@ def run_sweep(
     provenance with the coverage) and ``draws/KEY.npz`` with the draws of its overall contrasts. At
     the end it writes the tidy table ``results.csv`` and ``results.parquet``. The
     results are in the order of the plan and do not depend on how the work was divided, killed or
-    resumed.
+    resumed. Each cell has the hashes of its files, which ``bayesbias verify`` compares.
 
     In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1,
     since every worker process imports the script.
@@ -78,7 +80,8 @@ def run_sweep(
         each.
     resume : bool
         Continue the sweep in `out`: finished cells are kept; cells that failed, or whose inputs or
-        settings changed, are fitted.
+        settings changed, are fitted. So are cells of which a file is empty, cut, changed, missing
+        or that of another cell; a warning names them.
     progress : bool, optional
         A progress bar on stderr from the second second on; by default where that is a terminal.
 
@@ -116,7 +119,7 @@ def run_sweep(
     hands = Hands(workers, dask)
     check_folder(out)
     found = [path.name for path in out.iterdir() if path.name[0] != "."] if out.is_dir() else []
-    begun = MARKER not in found or any((out / "cells").glob("*.json"))
+    begun = MARKER not in found or bool(cell_files.recorded_keys(out))
     if found and begun and not resume:
         hint = "continue the sweep in it with --resume (resume=True), or name another folder"
         raise InputError("expected an empty folder", where=out, found=found[:5], hint=hint)
@@ -124,21 +127,46 @@ def run_sweep(
         raise InputError("expected the folder of a sweep", where=out, found=found[:5], valid=MARKER)
     for name in ("cells", "draws"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
-    _write_json(out / MARKER, {"bayesbias": __version__, "plan": about})
-    groups = plans.group_cells(plan)
+    cell_files.remove_unfinished(out)
+    settings = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
+    about = {"bayesbias": __version__, "plan": settings}
+    cell_files.write_marker(out, about)
+
+    groups = plans.group_cells(plan, progress)
     cells = [cell for group in groups for cell in group.cells]
-    finished = {cell.key for cell in cells if (out / "cells" / f"{cell.key}.json").is_file()}
+    finished = _finished_cells(cells, out, progress)
     failed = {cell.key: cell.error for cell in cells if cell.error is not None}
     wanted = {cell.key for cell in cells} - finished - set(failed)
     if wanted:
-        with ticking("fits", len(wanted), progress) as tick, hands:
+        with ticking("fits", len(wanted), progress, long_steps=True) as tick, hands:
             _fit_cells(groups, wanted, plan, out, failed, hands, tick)
-    return collect_results(cells, out, failed, len(finished))
+
+    result = collect_results(cells, out, failed, len(finished), progress)
+    cell_files.write_marker(out, about, [cell.key for cell in cells if cell.key not in failed])
+    return result
 
 
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_whole(path, json.dumps(plain(value), allow_nan=False) + "\n")
+def _finished_cells(cells: Sequence[SweepCell], out: Path, progress: bool | None) -> set[str]:
+    """Return the keys of the cells that need no fit, and warn of those whose files are not whole."""
+    recorded = set(cell_files.recorded_keys(out))
+    finished = set()
+    problems = []
+    with ticking("checking finished cells", len(recorded), progress) as tick:
+        for key in dict.fromkeys(cell.key for cell in cells if cell.key in recorded):
+            try:
+                cell_files.read_cell(out, key)
+            except InputError as error:
+                problems.append(str(error).removesuffix("."))
+            else:
+                finished.add(key)
+            tick(1)
+
+    if problems:
+        named = "; ".join(problems[:_MOST_NAMED])
+        rest = len(problems) - _MOST_NAMED
+        more = f"; and {rest:,} more" if rest > 0 else ""
+        warn_user(f"{number_of(len(problems), 'cell')} fitted again: {named}{more}.")
+    return finished
 
 
 def _fit_cells(
@@ -186,10 +214,9 @@ def _fit_cells(
             if error or isinstance(answer, str):
                 fail([key], error or answer)
             else:
-                if "draws" in answer:
-                    write_whole(out / "draws" / f"{key.key}.npz", answer.pop("draws"))
-                about = {"cell": key.key, **key.labels, "fit_seed": key.fit_seed}
-                _write_json(out / "cells" / f"{key.key}.json", {**about, **answer})
+                draws = answer.pop("draws", None)
+                record = {**key.labels, "fit_seed": key.fit_seed, **answer}
+                cell_files.write_cell(out, key.key, record, draws)
                 tick(1)
             continue
         shared, by_list = key

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, frames, join_words, some
+from bayesbias.core.formatting import in_one_line
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -153,6 +154,10 @@ def _of_cells(
             problem = f"expected one value of {name} for the word {word!r}"
             raise InputError(problem, where=f"{where}, {place}", found=(values[word], value))
     without = tuple(w for w in dict.fromkeys(held["word"]) if w and w not in values)
+    categories = [value for value in values.values() if isinstance(value, str)]
+    composed = checks.labels(categories, f"{where}, {in_one_line(name)}")
+    if composed:
+        values = dict(zip(values, composed, strict=True))
     return Given(checks.label(name, where), values, where, sha256, without=without)
 
 

@@ -16,10 +16,11 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.pair_table import SIDES, Coverage, PairTable, SameVector, labels_within
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import SIDES, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList, check_number_of_pairs
 
 
 def distance_table(
@@ -95,6 +96,7 @@ def distance_table(
         raise InputError(f"{problem}, got {controls!r}", where="controls")
     else:
         words = load_wordlist(wordlist, controls=controls)
+    check_number_of_pairs(words)  # before a large file of vectors is read
     embedding = load_embedding(embedding, words=words.words)
     frame = pd.DataFrame(pairs(words))
     every = pair_table.words_in(frame)

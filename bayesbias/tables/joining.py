@@ -11,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, some
+from bayesbias.core import InputError, some
 from bayesbias.tables import pair_table
-from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import COLUMNS, SIDES, PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
@@ -181,16 +182,17 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
         frame, accounts = table.frame, dict[str, Any]()
         for side, group, word in SIDES:
             lost = frame.loc[~frame[word].isin(common[word]), [group, word]].astype(str)
-            accounts[side] = {name: dict(of) for name, of in getattr(table.coverage, side).items()}
-            for name, own in lost.groupby(group):
-                of, words = accounts[side][str(name)], own[word].unique().tolist()
-                of |= {"found": of["found"] - len(words), "missing": [*of["missing"], *words]}
-                of["not_in"] = checks.grouped(
-                    (label, w)
-                    for label, has in zip(labels, there, strict=True)
-                    for w in words
-                    if w not in has[word]
-                )
+            groups = dict(getattr(table.coverage, side))
+            for name, rows in lost.groupby(group):
+                words = rows[word].unique().tolist()
+                not_in: dict[str, tuple[str, ...]] = {}
+                for label, has in zip(labels, there, strict=True):
+                    lacking = tuple(w for w in words if w not in has[word])
+                    if lacking:
+                        not_in[label] = not_in.get(label, ()) + lacking
+                missing = (*groups[str(name)].missing, *words)
+                groups[str(name)] = replace(groups[str(name)], missing=missing, not_in=not_in)
+            accounts[side] = groups
         keep = frame["protected_word"].isin(common["protected_word"])
         frame = frame[keep & frame["attribute"].isin(common["attribute"])]
         if frame.empty:

@@ -1,17 +1,18 @@
-"""The pair table as a value, and its coverage: which words were listed and which were found.
+"""The pair table as a value, and the accounts of its words that make up its coverage.
 
 The table has one row for each protected word and attribute. Distances are float64 and lie in
 [0, 2]. A word that the vectors lack makes no row: the coverage names it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, join_words, number_of, some
+from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
 COLUMNS = (
@@ -23,93 +24,10 @@ SIDES = (
     ("attributes", "attribute_class", "attribute"),
 )
 """Both sides of a pair: their name in the coverage, and the columns of their classes and words."""
-Groups = tuple[dict[str, Any], dict[str, Any]]
-"""What `found_by_class` returns: of protected words and of attributes, class -> its account."""
+Groups = tuple[dict[str, GroupCoverage], dict[str, GroupCoverage]]
+"""What `found_by_class` returns: of protected words and of attributes, class -> its coverage."""
 SameVector = tuple[dict[str, str], dict[str, str]]
 """Of protected words and of attributes, dropped word -> the word that is kept for its vector."""
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Which words were listed, which were found, and what was done.
-
-    Attributes
-    ----------
-    protected, attributes : Mapping of str to Mapping
-        Per protected class and per attribute class: ``listed`` and ``found`` (counts), ``missing``
-        (words) and, if there are any, ``matched`` (words found under another spelling, and which),
-        ``composed`` (words built from subwords) and ``same_vector`` (kept word -> the words that
-        have its vector, which count once with it). ``left_out`` is true of a protected class that
-        was not used, since no word or no stereotype of it was found.
-    matched : Mapping of str to str
-        Words found under another spelling, and which.
-    repeats : int
-        Rows that repeat another row and were counted once.
-    notes : tuple of str
-        Sentences on anything else a reader should know.
-    columns : tuple of str
-        Columns of the reader's own, which the rows keep.
-    covariates : Mapping of str to Mapping
-        Per column of a covariate that was joined: ``side`` (``protected``, ``attribute``,
-        ``profession`` or ``noun_pair``), ``listed`` and ``found`` (counts of words), ``missing``
-        (the words without it).
-    """
-
-    protected: Mapping[str, Mapping[str, Any]]
-    attributes: Mapping[str, Mapping[str, Any]]
-    matched: Mapping[str, str] = field(default_factory=dict)
-    repeats: int = 0
-    notes: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    covariates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        lines = []
-        for noun, groups in (("protected words", self.protected), ("attributes", self.attributes)):
-            listed, found = (
-                sum(group[key] for group in groups.values()) for key in ("listed", "found")
-            )
-            lines.append(f"{found:,} of {listed:,} {noun}")
-        lines = [f"Coverage: {' and '.join(lines)} found"]
-        every = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
-        lines += [
-            f"{name}: {len(group['missing'])} of {group['listed']} missing: "
-            f"{some(group['missing'])}"
-            for name, group in every
-            if group["missing"]
-        ]
-        if self.matched:
-            other = some(f"{asked} as {found}" for asked, found in self.matched.items())
-            lines.append(f"other spellings: {other}")
-        if self.repeats:
-            lines.append(f"{number_of(self.repeats, 'repeated row')} counted once")
-        return "\n  ".join([*lines, *self.notes])
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """All missing words."""
-        groups = [*self.protected.values(), *self.attributes.values()]
-        return tuple(dict.fromkeys(word for group in groups for word in group["missing"]))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain dictionaries and lists, for JSON."""
-        return files.plain(self) | {"missing": list(self.missing)}
-
-    def frame(self) -> pd.DataFrame:
-        """Return one row for each class, with its counts and words."""
-        rows = [
-            {
-                "side": side,
-                "class": name,
-                "listed": group["listed"],
-                "found": group["found"],
-                "missing": ", ".join(group["missing"]),
-                "matched": ", ".join(f"{w} as {by}" for w, by in group.get("matched", {}).items()),
-            }
-            for side, groups in (("protected", self.protected), ("attribute", self.attributes))
-            for name, group in groups.items()
-        ]
-        return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +83,7 @@ class PairTable:
         checks.choice(path.suffix, (".csv", ".parquet"), f"{path}, ending")
         with files.whole_file(path) as temporary:
             if path.suffix == ".csv":
-                self.frame.to_csv(temporary, index=False)
+                files.write_csv(self.frame, temporary, exact=True)
             else:
                 self.frame.to_parquet(temporary, index=False)
 
@@ -206,38 +124,36 @@ def words_in(frame: pd.DataFrame) -> dict[str, None]:
     return dict.fromkeys(map(str, words))
 
 
-def account_of(words: Collection[str], missing: list[str]) -> dict[str, Any]:
-    """Return the account of the words of one class."""
-    return {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
-
-
 def found_by_class(
     frame: pd.DataFrame,
     known: Mapping[str, bool],
     matched: Mapping[str, str],
     composed: Collection[str] = (),
 ) -> Groups:
-    """Return the account of each class."""
+    """Return the coverage of each class."""
     out: Groups = ({}, {})
-    for groups, (_, label, word) in zip(out, SIDES, strict=True):
-        for name, words in labels_within(frame, label, word).items():
-            groups[name] = account_of(words, [w for w in words if not known[w]])
-            if other := {w: matched[w] for w in words if w in matched}:
-                groups[name]["matched"] = other
-            if pieces := [w for w in words if w in composed]:
-                groups[name]["composed"] = pieces
+    for groups, (_, label, column) in zip(out, SIDES, strict=True):
+        for name, words in labels_within(frame, label, column).items():
+            groups[name] = GroupCoverage(
+                listed=len(words),
+                missing=tuple(word for word in words if not known[word]),
+                matched={word: matched[word] for word in words if word in matched},
+                composed=tuple(word for word in words if word in composed),
+            )
     return out
 
 
 def name_same_vectors(
     groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
 ) -> list[str]:
-    """Enter words that share a vector in the account; return one note."""
-    for of, classes, kept_as in zip(groups, listed, same, strict=True):
+    """Enter words that share a vector in the coverage; return one note."""
+    for coverages, classes, kept_as in zip(groups, listed, same, strict=True):
         for name, words in classes.items():
-            for word in (w for w in words if w in kept_as and w not in of[name]["missing"]):
-                others = of[name].setdefault("same_vector", {})
-                others.setdefault(kept_as[word], []).append(word)
+            missing = coverages[name].missing
+            sharing = [word for word in words if word in kept_as and word not in missing]
+            by_kept = checks.grouped((kept_as[word], word) for word in sharing)
+            same_vector = {kept: tuple(others) for kept, others in by_kept.items()}
+            coverages[name] = replace(coverages[name], same_vector=same_vector)
     dropped = {word: kept for kept_as in same for word, kept in kept_as.items()}
     if not dropped:
         return []
@@ -278,7 +194,7 @@ def thin_classes(
     notes = [f"{some(said)}: too few to tell well how much they vary"] if said else []
     for name in CONTROLS:
         control = groups[1].get(name)
-        if control and control["found"] == 1 < control["listed"]:
+        if control and control.found == 1 < control.listed:
             notes.append(f"only one {name} control word was found: too few to compare with")
     return notes
 
@@ -303,9 +219,9 @@ def without_lost_classes(
         If fewer than two classes have words and stereotypes left, or no pair is left.
     """
     shared = set(frame.loc[frame["connection"] == SHARED, "attribute_class"].astype(str))
-    lost = {name: group for name, group in groups[1].items() if not group["found"]}
+    lost = {name: group for name, group in groups[1].items() if not group.found}
     notes = [
-        f"no {name} control word was found ({group['listed']} listed): no contrasts with them"
+        f"no {name} control word was found ({group.listed} listed): no contrasts with them"
         for name, group in lost.items()
         if name in CONTROLS
     ]
@@ -315,22 +231,22 @@ def without_lost_classes(
         if name in shared
     ]
     if len(lost) == len(groups[1]):
-        none = some((word for group in lost.values() for word in group["missing"]), 8)
+        none = some((word for group in lost.values() for word in group.missing), 8)
         raise InputError(f"expected attributes in the vocabulary, got none of {none}", where=source)
     stereotypes = _stereotypes(frame)
     silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]
-    wordless = [name for name, group in groups[0].items() if not group["found"]]
+    wordless = [name for name, group in groups[0].items() if not group.found]
     left = [name for name in groups[0] if name not in (*silent, *wordless)]
     if (silent or wordless) and len(left) < 2:
         what, name = ("words", wordless[0]) if wordless else ("stereotypes", silent[0])
-        missing = groups[0][name]["missing"] if wordless else stereotypes[name]
+        missing = groups[0][name].missing if wordless else stereotypes[name]
         problem = (
             f"expected words and stereotypes of two classes in the vocabulary, got no {what} of "
             f"{name!r} ({some(missing, 8)})"
         )
         raise InputError(problem, where=source)
     for name in dict.fromkeys((*wordless, *silent)):
-        groups[0][name]["left_out"] = True
+        groups[0][name] = replace(groups[0][name], left_out=True)
         what = "protected words" if name in wordless else "stereotypes"
         notes.append(f"the class {name} is left out, since none of its {what} was found")
     if not silent:

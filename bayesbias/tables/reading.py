@@ -20,7 +20,8 @@ import pandas as pd
 from bayesbias.core import InputError, checks, files, frames, join_words, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table
-from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, labels_within
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import COLUMNS, PairTable, labels_within
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
@@ -175,9 +176,10 @@ def _pair_table(
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
     named = [name for name in map(str, raw.columns) if name.strip() and "Unnamed: " not in name]
     own = [name for name in named if name not in ours]
+    raw = _with_checked_texts(raw, own, where)
     # Blanks around a label make no other word, nor does another form of a letter.
     labels = {
-        column: Codes.of(raw[column]).categories(lambda text: checks.label(text.strip(), where))
+        column: _labels_of(raw[column], f"{where}, column {column}")
         for column in ours
         if column in raw.columns and column in _LABELS
     }
@@ -216,6 +218,22 @@ def _pair_table(
     }
     frame = with_repeats_noted(pair_table.as_pair_columns(_with_labels(frame), own), repeats)
     return PairTable(frame, coverage, provenance)
+
+
+def _labels_of(column: pd.Series, where: str) -> pd.Categorical:
+    """Return a column of labels without blanks around them, each checked once."""
+    return Codes.of(column).categories(lambda text: checks.label(text.strip(), where))
+
+
+def _with_checked_texts(frame: pd.DataFrame, columns: Sequence[str], where: str) -> pd.DataFrame:
+    """Return a frame with the texts of some columns checked, and the names of all columns."""
+    checks.labels([str(name) for name in frame.columns], f"{where}, name of a column")
+    checked = {}
+    for column in columns:
+        if column in frame.columns:
+            place = f"{where}, column {column}"
+            checked[column] = frames.checked_texts(frame[column], place, checks.free_texts)
+    return frame.assign(**checked)
 
 
 def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -262,6 +280,7 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str]) -> PairTable:
     if frame.empty:
         raise InputError("expected rows, got none", where="data frame")
     checks.distinct(list(map(str, frame.columns)), "column", source.name)
+    frame = _with_checked_texts(frame, sorted(columns), source.name)
     if set(PAIR) <= columns:
         if outcome == "distance" and outcome in columns:
             frame["distance"] = _checked_numbers(frame[outcome], source, frame)

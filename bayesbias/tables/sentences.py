@@ -19,12 +19,11 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.covariates import join_covariates
+from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.tables.pair_table import (
-    Coverage,
     Groups,
     PairTable,
     SameVector,
-    account_of,
     name_same_vectors,
 )
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
@@ -203,7 +202,8 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
         words = checks.once(test.frame.loc[test.frame["set"] == name, "word"])
         there = set(encoded.frame.loc[encoded.frame["set"] == name, "word"])
         side, called = name.startswith("attr"), names[name]
-        groups[side][called] = account_of(words, [word for word in words if word not in there])
+        missing = tuple(word for word in words if word not in there)
+        groups[side][called] = GroupCoverage(len(words), missing)
         listed[side][called] = words
     notes = [
         f"{what}: {n} of {len(test.frame)}"
@@ -218,6 +218,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
     which = frame["set"].astype(str).to_numpy()
     rows = np.flatnonzero(np.isin(which, SETS[:2]))
     columns = np.flatnonzero(np.isin(which, SETS[2:]))
+    checks.number_of_pairs(len(rows), len(columns), f"test {test.name!r}")
     # Codes, not texts: a million pairs are a million small numbers.
     first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
 

@@ -12,8 +12,10 @@ import pandas as pd
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks
+from bayesbias.core.frames import checked_texts
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.pair_table import Coverage, PairTable
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 
 CLIP = 1e-6
@@ -84,6 +86,9 @@ def sentiment_table(
             hint = "give score_sentences or load_predictions a name (--name, once for each input)"
             raise InputError(problem, where="predictions", hint=hint)
         checked_probabilities(frame["probability"], frame["sentence"].tolist(), "predictions")
+        if not isinstance(x, Predictions):  # those of `load_predictions` are checked
+            names = {name: checked_texts(frame[name], f"predictions, {name}") for name in _KEY}
+            frame = frame.assign(**names)
         frames.append(frame)
     frame = pd.concat(frames, ignore_index=True)
     frame = frame[frame["control"].astype(bool) == bool(control)]

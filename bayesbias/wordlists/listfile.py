@@ -21,6 +21,7 @@ from bayesbias.wordlists.wordlist import (
     WordClass,
     WordList,
     Words,
+    check_number_of_pairs,
 )
 
 type Source = checks.FilePath | Mapping[str, Any]
@@ -301,6 +302,7 @@ def pairs(wordlist: Source | WordList) -> dict[str, list[str]]:
     ['judaism', 'judaism', 'greedy', 'judaism', 'stereotype', 'associated']
     """
     wordlist = load_wordlist(wordlist)
+    check_number_of_pairs(wordlist)
     first_class: dict[str, str] = {}
     for c in wordlist.classes:
         for word in c.attributes:

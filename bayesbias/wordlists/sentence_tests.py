@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import InputError, checks, files, some
+from bayesbias.core.formatting import literal
 from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
@@ -156,7 +157,7 @@ def read_test(path: checks.FilePath) -> SentenceTest:
         where, part = f"{path}, {name}", data[name]
         keys = ("category", "examples", "words", "templates")
         checks.known_keys(checks.table(part, where), keys, where, needed=keys[:2])
-        categories.append(checks.text(part["category"], f"{where}, category"))
+        categories.append(checks.line(part["category"], f"{where}, category"))
         columns = {k: checks.texts(part[k], f"{where}, {k}", 1) for k in keys[1:] if k in part}
         if len(columns) == 2 or len(set(map(len, columns.values()))) > 1:
             problem = "expected a word and a template for each example, or neither"
@@ -181,7 +182,7 @@ def read_test(path: checks.FilePath) -> SentenceTest:
             if any(len(e.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(e) for e in every):
                 unstated.append(side)
         rows += known
-    return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
+    return assembled_test(literal(path.stem), categories, rows, str(path), tuple(unstated))
 
 
 def write_test(test: SentenceTest, path: checks.FilePath, *, parts: bool = False) -> Path:
@@ -390,6 +391,7 @@ def sentence_test(
         if len(given) != 2 or any(fields_of(template) != {"word"} for template in given):
             problem = "expected two sentences, each with {word} and no other field"
             raise InputError(problem, where="templates", found=given)
+        checks.texts(list(given), "templates")
         target, attribute = given
         changed = [target, attribute] != published
         pairs = zip((target, target, attribute, attribute), sets, strict=True)
@@ -537,7 +539,7 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
             forms = dict(item) if isinstance(item, Mapping) else {"word": item}
             known_forms = _FORMS if kind in _COUNT_NOUNS else _FORMS[:1]
             checks.known_keys(forms, known_forms, here, needed=_FORMS[:1])
-            word = checks.text(forms.pop("word"), here)
+            word = checks.line(forms.pop("word"), here)
             if word in out:
                 raise InputError(f"expected each word once, got {word!r} twice", where=here)
             out[word] = (kind, forms)

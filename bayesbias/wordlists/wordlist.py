@@ -7,7 +7,7 @@ it. Nothing else is typed in: the connection of a pair follows from the list
 
 from dataclasses import dataclass, field
 
-from bayesbias.core import join_words, number_of
+from bayesbias.core import checks, join_words, number_of
 
 type Words = tuple[str, ...]
 """Some words, in the order of their list."""
@@ -187,3 +187,9 @@ class WordList:
             number_of(len(self.attribute_words), "attribute"),
         )
         return f"<WordList {self.name}: {', '.join(counts)}, {controls}>"
+
+
+def check_number_of_pairs(words: WordList) -> None:
+    """Refuse a list of more pairs than a table holds."""
+    attributes = {*words.attribute_words, *words.control_words}
+    checks.number_of_pairs(len(words.protected_words), len(attributes), f"list {words.name!r}")

@@ -123,20 +123,21 @@ def _walk(group, name):
 
 def commands():
     """Yield the page of the command line: what `--help` prints."""
-    from bayesbias.cli.main import cli
+    from bayesbias.cli.main import EXIT_CODES, cli
 
+    codes = EXIT_CODES.partition("Exit codes:\n")[2].partition("\n\n")[0]
     lines = [
         "# The command line",
         "",
         "What `bayesbias COMMAND --help-all` prints, for every command. `--help` leaves out rare options.",
         "",
-        "Results go to standard output, all else to standard error. Exit codes:",
+        "Results go to standard output, all else to standard error.",
         "",
-        "| code | meaning |",
-        "| --- | --- |",
-        "| 0 | everything ran |",
-        "| 1 | a part failed, a sampler has not converged, or a limit of `--require` is not met |",
-        "| 2 | an input cannot be used |",
+        "## Exit codes",
+        "",
+        "```text",
+        codes,
+        "```",
         "",
         "[Set limits in continuous integration](../howto/ci.md) lists the limits of `--require`.",
         "",

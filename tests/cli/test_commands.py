@@ -12,6 +12,7 @@ from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli.main import MODULES, cli, main
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.errors import InputError
 
 QUICK = ["--engine", "quick", "--draws", "250", "--seed", "1"]
@@ -272,7 +273,9 @@ def test_defaults_of_options_are_those_of_python():
     from bayesbias.sweeps.plan import SweepPlan
 
     defaults = {option.name: option.default for option in fit.params}
-    assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(bb.View())
+    of_view = {name: defaults[name] for name in ("prob", "rope", "standard_rope")}
+    assert of_view == vars(bb.View())
+    assert tuple(of_view.values()) == (PROB, ROPE, STANDARD_ROPE)
     for function in (bb.fit, bb.compare, bb.seat, bb.wefat, SweepPlan):
         own = inspect.signature(function).parameters
         for name in {"draws", "tune", "chains", "prob", "rope"} & set(own):
@@ -348,3 +351,42 @@ def test_a_folder_with_other_files_is_kept(tmp_path):
     assert "Written" in run(*seat, "--force", "--figures", "none")
     assert "Written" in run(*seat, "--figures", "none")  # a run now
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", *VECTORS, "gender"),
+        ("compare", "--original", "minilm-static", "--postprocess", "center"),
+        ("seat", "--tests", "weat7"),
+        ("sentiment", "--predictions", "m1.csv"),
+        ("sentiment", "train", "bow", "--data", "none.csv"),
+        ("responses", "fit", "none.csv"),
+        ("wefat", "--embedding", "minilm-static"),
+        ("sweep", "none.toml"),
+        ("describe", "--embedding", "minilm-static"),
+        ("demo",),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path, command):
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "run"
+    with pytest.raises(InputError, match="expected a folder, got a path below the file") as error:
+        run(*command, "--out", str(out))
+    assert str(error.value).startswith(str(out))
+
+
+def test_describe_writes_into_its_own_folder_and_not_beside_other_files(tmp_path):
+    command = ("describe", "--embedding", "minilm-static", "--out", str(tmp_path / "out"))
+    run(*command)
+    names = ["cosines.png", "dimensions.png", "shape.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+    run(*command)
+    for name in ("shape.json", "notes.txt"):
+        (tmp_path / "out" / name).write_text('{"mine": 1}')
+        with pytest.raises(InputError, match=f"one of describe, got one with .*{name}"):
+            run(*command)
+        assert (tmp_path / "out" / name).read_text() == '{"mine": 1}'
+        run(*command, "--force")
+    assert (tmp_path / "out" / "notes.txt").read_text() == '{"mine": 1}'
+    assert "as they are" in (tmp_path / "out" / "shape.json").read_text()

@@ -145,3 +145,27 @@ def test_records_are_plain():
 def test_the_cache_is_where_the_user_says(monkeypatch, tmp_path):
     monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path))
     assert files.cache_dir() == tmp_path
+
+
+def test_no_text_of_an_exported_table_is_a_formula_and_numbers_stay(tmp_path):
+    texts = ["=cmd|' /C calc'!A0", "+1-555", "-foo", "@user", "\tx", "\rx"]
+    plain = ["black - white", "-", "-0.5", "+1e-3", "-5%", "'tis", "", "caf\u00e9"]
+    numbers = np.linspace(-1, 1, len(texts) + len(plain))
+    frame = pd.DataFrame({"word": [*texts, *plain], "mean": numbers})
+    frame["of"] = frame["word"].astype("category")
+    path = tmp_path / "table.csv"
+    files.write_csv(frame.rename(columns={"of": "=of"}), path)
+    back = pd.read_csv(path, keep_default_na=False, dtype={"mean": float}, lineterminator="\n")
+    expected = [f"'{text}" for text in texts] + plain
+    assert back["word"].tolist() == back["'=of"].tolist() == expected
+    assert back["mean"].tolist() == numbers.tolist()
+    files.write_csv(frame, path, exact=True)
+    exact = pd.read_csv(path, keep_default_na=False, lineterminator="\n")
+    assert exact["word"].tolist() == [*texts, *plain]
+
+
+def test_a_table_without_formulas_is_what_pandas_writes(tmp_path):
+    frame = pd.DataFrame({"a": ["x", None], "n": [1, -2], "b": [True, False]})
+    frame = frame.astype({"a": "string", "b": "boolean"})
+    files.write_csv(frame, tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == frame.to_csv(index=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -97,3 +98,13 @@ def test_a_terminal_has_one_on_standard_error(monkeypatch):
         said = sys.stderr.getvalue()
     assert "[b]fits" in said
     assert "3/4" in said
+
+
+def test_a_terminal_has_a_bar_before_a_long_first_step_is_done(monkeypatch):
+    shown, closed = threading.Event(), []
+    bar = (lambda done: shown.set() if done == 0 else None), lambda: closed.append(shown.is_set())
+    monkeypatch.setattr(progress, "_terminal_bar", lambda *_: bar)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.01)
+    with ticking("fits", 1, True, long_steps=True):
+        assert shown.wait(timeout=60)
+    assert closed == [True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import pickle
 import tracemalloc
 
@@ -11,8 +13,11 @@ from gensim.models import KeyedVectors
 from helpers.vector_files import WORDS, binary_file
 
 from bayesbias.core.errors import InputError
+from bayesbias.embeddings import readers
 from bayesbias.embeddings.embedding import Embedding, save_embedding
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.readers import tables
+from bayesbias.embeddings.readers.common import Writer
 
 
 def test_embedding_value(vectors):
@@ -108,3 +113,26 @@ def test_words_with_the_same_vector_are_grouped_in_the_order_asked():
     assert e.same_vectors() == [("c", "A", "a", "d")]
     assert e.same_vectors(["b", "a", "A"]) == [("a", "A")]
     assert e.same_vectors(["a", "b", "a"]) == []
+
+
+@pytest.mark.parametrize("ending", [".feather", ".arrow", ".jsonl", ".pickle", ".xz", ".npz.gz"])
+def test_a_format_that_is_only_read_is_not_written_as_another(tmp_path, vectors, ending):
+    mine = Embedding("mine", tuple(WORDS), vectors)
+    with pytest.raises(InputError, match=r"expected .txt, .vec, .w2v or .bin .*, or .npz, got"):
+        save_embedding(mine, tmp_path / f"out{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_format_with_a_writer_is_written_by_its_ending(tmp_path, vectors, monkeypatch):
+    def write(file, words, matrix):
+        file.write(json.dumps(dict(zip(words, matrix.tolist(), strict=True))).encode())
+
+    known = [
+        dataclasses.replace(form, writer=Writer(write)) if form is tables.JSON else form
+        for form in readers.KNOWN
+    ]
+    monkeypatch.setattr(readers, "KNOWN", tuple(known))
+    save_embedding(Embedding("mine", tuple(WORDS), vectors), tmp_path / "out.json.gz")
+    back = load_embedding(tmp_path / "out.json.gz")
+    assert (back.words, back.provenance["format"]) == (tuple(WORDS), "JSON, compressed")
+    assert np.array_equal(back.vectors, vectors)

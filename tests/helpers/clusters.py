@@ -20,8 +20,10 @@ def _start(*arguments: str) -> subprocess.Popen:
 
 
 @contextlib.contextmanager
-def local_cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen]]]:
-    """Start a scheduler and two workers; yield its address and the workers."""
+def local_cluster(
+    folder: Path,
+) -> Iterator[tuple[str, list[subprocess.Popen], subprocess.Popen]]:
+    """Start a scheduler and two workers; yield its address, the workers and the scheduler."""
     port_file = folder / "scheduler.json"
     started = [
         _start(
@@ -55,7 +57,7 @@ def local_cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen]]]:
                     local,
                 )
             )
-        yield address, started[1:]
+        yield address, started[1:], started[0]
     finally:
         for process in reversed(started):
             process.kill()

@@ -24,9 +24,11 @@ def counts_of(table: pd.DataFrame) -> dict[str, float]:
 def counted(moved: float | None = None) -> BiasFit:
     """Return a fit that was asked for frequency; all contrasts move by `moved` at equal frequency, where it is given."""
     fit = _counted()
-    fit = dataclasses.replace(fit, provenance=copy.deepcopy(fit.provenance))
+    tables = copy.deepcopy(fit.frequency)
+    provenance = {**fit.provenance, "frequency": tables}
+    fit = dataclasses.replace(fit, provenance=provenance, frequency=tables)
     if moved is not None:
-        for row in fit.provenance["frequency"]["contrasts"]:
+        for row in tables["contrasts"]:
             row["with_mean"], row["change"] = row["without_mean"] + moved, moved
     return fit
 

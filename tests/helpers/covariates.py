@@ -82,8 +82,8 @@ def made_up_test(
         "percent_women": {"of": "percent_women", "source": "/x/occupations.csv", "sha256": "3" * 64}
     }
     fit = made_up(frame, "wefat", SPREADS, sd=0.0005, apart=apart)
-    sampler = {**fit.provenance["sampler"], "method": "collapsed"}  # effects follow from the SDs
-    fit = replace(fit, provenance={**fit.provenance, "sampler": sampler})
+    # Effects follow from the SDs.
+    fit = replace(fit, sampling=replace(fit.sampling, method="collapsed"))
     about = {"name": "made up", **about, "covariates": covariates}
     with mock.patch("bayesbias.inference.fitting.fit", return_value=fit):
         return of_published(published, cosines, names, prob, 1, about)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -19,13 +21,8 @@ def edited(result: BiasFit, **changes) -> BiasFit:
         change(posterior[name].values)
     idata = result.idata.copy()
     idata["posterior"] = xr.DataTree(posterior)
-    sampler = {**result.provenance["sampler"], "method": "edited"}
-    return BiasFit(
-        sampled=idata,
-        table=result.table,
-        spec=result.spec,
-        provenance={**result.provenance, "sampler": sampler},
-    )
+    sampling = dataclasses.replace(result.sampling, method="edited")
+    return BiasFit(idata, result.table, result.spec, result.provenance, sampling)
 
 
 def brute_hpdi(x: np.ndarray, prob: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.sampling import Sampling
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 from bayesbias.studies.debiasing import comparison
@@ -148,4 +149,5 @@ def _fit(
         "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "made up",
         "why_not_collapsed": "",
     }  # fmt: skip
-    return BiasFit(idata, frame, spec, {"table": {"name": name}, "sampler": sampler})
+    sampling = Sampling("made up", draws=size[1], tune=0, chains=size[0], seed=seed)
+    return BiasFit(idata, frame, spec, {"table": {"name": name}, "sampler": sampler}, sampling)

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.sampling import Sampling
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model
 
@@ -111,4 +112,5 @@ def made_up(
         "versions": {},
         "timing": {},
     }
-    return BiasFit(sampled=idata, table=table, spec=spec, provenance=provenance)
+    sampling = Sampling("made up", draws=draws, tune=1, chains=chains, seed=seed)
+    return BiasFit(idata, table, spec, provenance, sampling)

@@ -152,3 +152,14 @@ def test_more_answers_than_one_leave_the_question_in(recwarn):
     one = table(n=1)
     assert "question_effect" not in trimmed(bb.load_model("responses_choice"), one).mu
     assert "question_effect" in trimmed(bb.load_model("responses_choice"), table()).mu
+
+
+def test_settings_are_read_alone_and_the_sampler_says_what_it_did():
+    frame = table(words=2, templates=2, items=2)
+    design = Design.of(trimmed(bb.load_model("responses_choice"), frame), frame).ordered()
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "target_accept": 0.9}
+    asked = dict(settings)
+    sampled = counts.sample_counts(design, settings, 1)
+    assert settings == asked
+    assert (sampled.target_accept, sampled.thin, sampled.engine.name) == (0.9, 1, "nuts")
+    assert sampled.idata["posterior"].sizes["draw"] == 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -87,7 +88,7 @@ def test_too_few_chains_or_draws_are_said(good, chains, draws):
     for group in ("posterior", "sample_stats"):
         part = good.sampled[group].to_dataset().isel(chain=slice(chains), draw=slice(draws))
         idata[group] = xr.DataTree(part)
-    result = BiasFit(sampled=idata, table=good.table, spec=good.spec, provenance=good.provenance)
+    result = dataclasses.replace(good, sampled=idata)
     found = result.diagnostics()
     assert not found["ok"]
     assert found["max_r_hat"] is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import subprocess
 import sys
 
@@ -15,7 +17,8 @@ from helpers.tables import grid
 from bayesbias import load_distances
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference import fitting, graph
-from bayesbias.inference.fitting import fit, load_fit, settings_of_sampler
+from bayesbias.inference.fitting import fit, load_fit
+from bayesbias.inference.sampling import Engine, Sampled, Sampling
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
 
@@ -109,13 +112,15 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
         ({"sampler": "pairwise"}, {"sampler": "pairwise"}),
     ],
 )
-def test_what_a_fit_was_asked_for_is_told_by_its_provenance(asked, of, monkeypatch):
+def test_a_fit_knows_what_it_was_asked_for(asked, of, monkeypatch):
     """And what it was not asked for is not: another model may be sampled another way, with another usual setting."""
     plain = {"draws": 30, "tune": 30, "chains": 1, "seed": shifted(1)}
     quick = fit(grid(), "hierarchical", engine="quick", **plain)
-    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: quick.idata.copy())
+    engine = Engine.without_reduction(asked.get("engine", "auto"))
+    sampled = Sampled(quick.idata.copy(), engine, 0.9)
+    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: sampled)
     found = fit(grid(), "hierarchical", **plain, **asked)
-    assert settings_of_sampler(found.provenance["sampler"]) == {**plain, **of}
+    assert found.sampling.arguments() == {**plain, **of}
 
 
 @pytest.mark.slow
@@ -313,3 +318,36 @@ def test_an_interrupted_fit_returns_no_part_of_its_draws():
         timeout=600,
     )
     assert done.stdout.strip() == "stopped", done.stderr
+
+
+def test_the_provenance_records_and_does_not_steer(tmp_path):
+    result = fit(grid(), "hierarchical", seed=1, draws=30, tune=30, chains=2)
+    assert result.provenance["sampler"] == result.sampling.as_dict()
+    tables = {"contrasts": [{"level": "overall", "with_mean": 0.5}]}
+    bare = dataclasses.replace(result, provenance={}, frequency=tables)
+    assert bare.sampling.method == "collapsed"
+    pd.testing.assert_frame_equal(bare.summary(), result.summary())
+    pd.testing.assert_frame_equal(bare.parameters(), result.parameters())
+    bare.save(tmp_path / "fit.nc")
+    again = load_fit(tmp_path / "fit.nc")
+    assert (again.provenance, again.sampling, again.frequency) == ({}, result.sampling, tables)
+    pd.testing.assert_frame_equal(again.words(), result.words())
+
+
+@pytest.mark.parametrize("thin", [None, 1, 4])
+def test_how_a_fit_was_sampled_comes_back_whole(thin):
+    sampling = Sampling(
+        "counts", 10, 20, 2, 3, Engine("quick", "quick", 0.4, 9.5, 100), 0.9, 0.8, thin, "counts"
+    )
+    stored = json.loads(json.dumps(sampling.as_dict()))
+    assert ("thin" in stored) is (thin is not None)
+    assert stored["name"] == "importance sampling"
+    assert Sampling.from_dict(stored) == sampling
+    assert sampling.arguments() == {
+        "seed": 3,
+        "draws": 10,
+        "tune": 20,
+        "chains": 2,
+        "engine": "quick",
+        "target_accept": 0.8,
+    }

@@ -71,8 +71,8 @@ def test_two_scales_are_those_of_a_grid():
 def test_it_agrees_with_nuts(model):
     reduced = reduced_of(model)
     settings = {"draws": 500, "tune": 500, "chains": 4, "seed": shifted(2)}
-    chains = sample_collapsed(reduced, dict(settings), 2)["posterior"]
-    weighed = sample_collapsed(reduced, {**settings, "engine": "quick"}, 2)["posterior"]
+    chains = sample_collapsed(reduced, settings, 2).idata["posterior"]
+    weighed = sample_collapsed(reduced, {**settings, "engine": "quick"}, 2).idata["posterior"]
     for name in reduced.scales:
         mc.assert_near(mc.mean(weighed[name]), mc.mean(chains[name]), name)
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
@@ -89,10 +89,13 @@ def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch):
     monkeypatch.setattr(sampling, "MOST_PARETO_K", -np.inf)
     reduced = reduced_of("two")
     settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}
-    idata = sample_collapsed(reduced, settings, 1)
-    assert (settings["engine"]["name"], settings["engine"]["asked"]) == ("nuts", "quick")
-    assert settings["engine"]["why_not"] == "pareto_k"
-    assert "diverging" in idata["sample_stats"]
+    asked = dict(settings)
+    sampled = sample_collapsed(reduced, settings, 1)
+    assert settings == asked
+    assert (sampled.engine.name, sampled.engine.asked) == ("nuts", "quick")
+    assert sampled.engine.why_not == "pareto_k"
+    assert sampled.target_accept in sampling.COLLAPSED_TARGET_ACCEPT
+    assert "diverging" in sampled.idata["sample_stats"]
 
 
 @pytest.mark.claim
@@ -116,8 +119,9 @@ def test_ranks_of_the_truth_are_even():
         reduced = collapse(own)
         settings = {"draws": draws, "tune": 500, "chains": 1, "seed": seed}
         settings["engine"] = "quick"
-        posterior = sample_collapsed(reduced, settings, 1)["posterior"]
-        taken_over += settings["engine"]["name"] == "nuts"
+        sampled = sample_collapsed(reduced, settings, 1)
+        posterior = sampled.idata["posterior"]
+        taken_over += sampled.engine.name == "nuts"
         scales = {name: posterior[name].to_numpy()[0] for name in reduced.scales}
         theta = reduced.theta_of(scales)
         effects = reduced.draw_effects(theta, np.random.default_rng([seed, 1]))

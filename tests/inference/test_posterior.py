@@ -15,10 +15,11 @@ from helpers.definitions import (
     observed,
 )
 
+from bayesbias.core.conventions import PROB
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.view import PROB, verdict
+from bayesbias.inference.view import verdict
 from bayesbias.models.spec import parse_model
 from bayesbias.wordlists.wordlist import CONNECTIONS
 

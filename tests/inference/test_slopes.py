@@ -11,6 +11,7 @@ from helpers.draws import made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
+from bayesbias.inference import estimates
 from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import Rotated
 from bayesbias.inference.slopes import contrasts_at, slope_quantities
@@ -175,3 +176,19 @@ def test_contrasts_at_are_those_of_a_table_with_these_covariates(made, covariate
     keys = ["level", "name", "contrast"]
     assert frame[keys].to_numpy().tolist() == own[keys].to_numpy().tolist()
     assert list(frame.columns) == list(own.columns)
+
+
+def test_a_new_column_of_estimates_stays_out_of_slopes_and_new_words(monkeypatch):
+    table = with_covariates(grid())
+    spec = with_slopes("default", "frequency", ["attribute_kind"])
+    before = made_up_fit(table, spec)
+    tables = {"slopes": list(before.slopes()), "new_words": list(before.new_words())}
+    described = estimates.estimates
+
+    def with_another_column(*arguments, **named):
+        return described(*arguments, **named).assign(median=0.0)
+
+    monkeypatch.setattr(estimates, "estimates", with_another_column)
+    fit = made_up_fit(table, spec)
+    assert "median" in fit.contrasts()
+    assert {name: list(getattr(fit, name)()) for name in tables} == tables

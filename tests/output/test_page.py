@@ -43,21 +43,6 @@ def test_a_long_row_stays_inner_and_entries_without_pairs_are_not_listed(tmp_pat
     assert {*entries} == {*pairs.agg(", ".join, axis=1)}
 
 
-def test_a_page_of_groups_explains_its_own_rows(tmp_path):
-    words = {
-        "care": {"protected": ["nurse", "teacher", "midwife"]},
-        "trades": {"protected": ["plumber", "welder", "carpenter"]},
-        "attribute_sets": {
-            "warm": ["warm", "kind", "gentle"],
-            "able": ["skilled", "expert", "clever"],
-        },
-    }
-    fit = bb.fit(bb.distance_table("minilm-static", words), **QUICK)
-    _, _, terms = page_of(fit, tmp_path)
-    assert {"warm - able", "care - trades", "new words"} <= {*terms}
-    assert not {"associated, different", "human, neutral", "change"} & {*terms}
-
-
 def test_the_box_gives_no_advice_to_sample_more(tmp_path, monkeypatch):
     said = "No conclusion: the sampler has not converged. Raise --tune and --draws."
     known = bb.core.sections.Interpretation("toy", said)

@@ -12,7 +12,7 @@ from output.results import MAKERS
 @pytest.fixture(scope="module")
 def fit():
     table = bb.distance_table("minilm-static", "gender", controls="2021")
-    return bb.fit(table, seed=7, engine="quick", draws=300, progress=False)
+    return bb.fit(table, seed=7, engine="quick", progress=False)
 
 
 def test_methods_name_data_priors_sampler_seed_and_versions(fit):
@@ -29,9 +29,10 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
 
 def test_methods_count_missing_words():
     from bayesbias.output.paper import _missing
+    from bayesbias.tables.coverage import GroupCoverage
 
-    women, men = {"missing": ["eve"], "found": 1}, {"missing": [], "found": 3}
-    home, neutral = {"missing": ["pan"], "found": 2}, {"missing": ["hut", "den"], "found": 2}
+    women, men = GroupCoverage(2, ("eve",)).as_dict(), GroupCoverage(3).as_dict()
+    home, neutral = GroupCoverage(3, ("pan",)).as_dict(), GroupCoverage(4, ("hut", "den")).as_dict()
     table = pd.DataFrame(
         itertools.product(["ann", "bob", "tom", "tim"], ["cook", "wed", "oak", "ash"]),
         columns=["protected_word", "attribute"],
@@ -45,7 +46,7 @@ def test_methods_count_missing_words():
     }
     text = _missing(coverage, table)
     assert "1 of 5 listed protected words, 1 of 3 listed stereotypes and 2 of 4 listed" in text
-    coverage["protected"]["dogs"] = {"missing": [], "found": 2, "left_out": True}
+    coverage["protected"]["dogs"] = GroupCoverage(2, left_out=True).as_dict()
     assert "1 of 7 listed protected words" in _missing(coverage, table)
     assert _missing({"protected": {"men": men}}, table) == ""
 
@@ -81,19 +82,6 @@ def test_the_estimand_is_that_of_the_model():
         "additive": " for the listed words",
         "wefat": "",
     }
-
-
-def test_methods_of_a_comparison_name_the_models_of_levels_and_of_changes():
-    text = bb.methods_paragraph(MAKERS["comparison"]())
-    assert "fitted to: original and hard after" in text
-    assert "The likelihood of change was normal" in text
-
-
-def test_methods_of_sentence_tests_need_no_fit():
-    text = bb.methods_paragraph(MAKERS["seat"]())
-    assert "3 sentence encoder association tests" in text
-    assert "Holm" in text
-    assert "Prior" not in text
 
 
 def test_methods_need_a_fit():

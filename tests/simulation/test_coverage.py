@@ -11,8 +11,8 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.core.conventions import PROB
 from bayesbias.core.errors import InputError
-from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 from bayesbias.scores.association import weat

@@ -10,8 +10,8 @@ import pytest
 from helpers import monte_carlo as mc
 from scipy import stats
 
+from bayesbias.core.conventions import PROB
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.view import PROB
 from bayesbias.simulation.grid import (
     LEVEL_COLUMNS,
     Grid,

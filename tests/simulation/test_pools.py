@@ -12,8 +12,8 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.core.conventions import PROB
 from bayesbias.core.errors import InputError
-from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage, real_words as room
 from bayesbias.simulation.grid import grid_of
 

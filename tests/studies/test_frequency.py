@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -107,6 +108,8 @@ def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
         json.dumps(known.provenance["frequency"], allow_nan=False)
     )
     pd.testing.assert_frame_equal(found.contrasts, frequency_of(known).contrasts)
+    bare = dataclasses.replace(known, provenance={})
+    pd.testing.assert_frame_equal(found.contrasts, frequency_of(bare).contrasts)
 
 
 def test_one_side_alone_may_have_counts_that_differ(quickly):

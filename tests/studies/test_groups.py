@@ -15,7 +15,7 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.view import verdict
-from bayesbias.output import to_json, to_text
+from bayesbias.output import to_text
 from bayesbias.studies.groups.sections import compared
 from bayesbias.studies.requirements import check_requirements
 from bayesbias.wordlists.listfile import check_wordlist
@@ -321,17 +321,6 @@ def test_the_posterior_is_that_of_the_plain_model(table):
 # -- outputs ----------------------------------------------------------------------------------------------------------
 
 
-def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
-    text = to_text(fit)
-    assert "career - family" in text
-    assert "women - men" in text
-    assert "3 groups, 11 words x 9 attributes (career 4, family 5)" in text
-    said = bb.interpret(fit)
-    assert "career rather than family" in said.headline
-    assert any("not corrected" in note for note in said.notes)
-    assert any(line.startswith("women: career minus family") for line in said.details)
-
-
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
@@ -374,35 +363,6 @@ def test_what_is_clear_is_said_before_what_is_not(level, names, said):
         rows.assign(verdict=("negligible", *rows["verdict"][2:], "negligible")), {*"ABC"}
     )
     assert unclear.startswith("To warm rather than cold, practically equally close: A")
-
-
-def test_many_groups_are_each_compared_with_the_others():
-    many = {
-        f"g{k}": {"protected": words}
-        for k, words in enumerate(("sun moon", "tea milk", "dog cat", "red blue"))
-    }
-    listed = {name: {"protected": each["protected"].split()} for name, each in many.items()}
-    table = bb.distance_table(
-        "minilm-static", {**listed, "attribute_sets": SETS}, controls={"neutral": ["sky", "rain"]}
-    )
-    fit = bb.fit(table, seed=shifted(1), engine="quick", draws=500)
-    text = to_text(fit)
-    assert "g0 - others" in text
-    assert "g0 - g1" not in text
-    said = bb.interpret(fit).headline
-    assert "the other groups" in said or "no group" in said
-    assert "neutral" not in said
-
-
-def test_json_page_and_run(fit, tmp_path):
-    answer = to_json(fit)
-    assert answer["kind"] == "groups"
-    assert {"contrasts", "means", "new_words"} <= set(answer)
-    assert "women - men" in bb.write_report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
-    bb.save_run(fit, tmp_path / "run", figures=["png"])
-    run = bb.load_run(tmp_path / "run")
-    assert run.kind == "groups"
-    pd.testing.assert_frame_equal(run.result.contrasts(), fit.contrasts())
 
 
 def test_limits_of_one_row(fit):

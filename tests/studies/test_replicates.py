@@ -13,9 +13,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.cli.main import cli
-from bayesbias.inference.view import View
 from bayesbias.studies.replicates.pooling import pool_rows
-from bayesbias.studies.replicates.sections import main_table
 
 SETTINGS = {"draws": 500, "chains": 2, "seed": 1, "engine": "quick", "progress": False}
 KEYS = ["level", "name", "contrast", "estimand"]
@@ -159,51 +157,13 @@ def test_changes_between_corpora_are_pooled():
     assert len(bb.plots.plot_replicates(found).get_yticklabels()) > 4
 
 
-def test_terminal_page_and_folder(pooled, tmp_path):
-    text = bb.output.to_text(pooled)
-    assert len(text.splitlines()) <= 25
-    assert max(map(len, text.splitlines())) <= 80
-    frame = main_table(pooled, View())
-    assert {"New words", "Listed words"} <= set(frame["label"])
-    bb.save_run(pooled, tmp_path / "run")
-    again = bb.load_run(tmp_path / "run")
-    assert again.kind == "replicates"
-    pd.testing.assert_frame_equal(again.result.contrasts(), pooled.contrasts())
-    assert (tmp_path / "run" / "figures" / "result.png").is_file()
-    assert "Rubin" in bb.write_report(pooled, tmp_path / "page.html").read_text()
-
-
-def test_what_is_said(pooled):
-    said = bb.interpret(pooled)
-    assert "closer" in said.headline
-    assert not any("five" in text for text in said.warnings)
-    assert "Rubin" in bb.methods_paragraph(pooled)
-    few = bb.pool_replicates(list(pooled.results.values())[:2])
+def test_sets_with_different_words_are_a_warning(pooled):
+    first, second, *_ = pooled.results.values()
     other = bb.fit(sets(1)["r1"].query("attribute != 'y0'"), **SETTINGS)
-    mixed = bb.pool_replicates([*few.results.values(), other])
+    mixed = bb.pool_replicates([first, second, other])
     assert any("different words" in text and "y0" in text for text in bb.interpret(mixed).warnings)
+    said = bb.interpret(pooled)
     assert not any("different words" in text for text in said.warnings)
-    assert any("five" in text for text in bb.interpret(few).warnings)
-
-
-def test_groups_on_shared_sets_are_pooled():
-    words = {
-        "women": {"protected": ["she", "her", "woman", "girl"]},
-        "men": {"protected": ["he", "him", "man", "boy"]},
-        "attribute_sets": {
-            "career": ["career", "salary", "office", "boss"],
-            "family": ["home", "family", "kids", "wedding", "parents"],
-        },
-    }
-    vectors = bb.load_embedding("minilm-static", bb.load_wordlist(words).words)
-    noise = np.random.default_rng(1).normal(0, 0.1, (3, *vectors.vectors.shape))
-    found = bb.fit_replicates(
-        {f"r{k}": (vectors.words, vectors.vectors + own) for k, own in enumerate(noise)},
-        words,
-        **SETTINGS,
-    )
-    assert "women - men: career - family" in bb.output.to_text(found)
-    assert bb.interpret(found).headline
 
 
 # -- contexts ---------------------------------------------------------------------------------------

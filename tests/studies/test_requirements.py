@@ -99,7 +99,7 @@ def test_limits_of_a_comparison_on_changes_of_contrasts(found):
     before = bb.distance_table("minilm-static", bb.load_wordlist("religion", controls="2021"))
     (check,) = check_requirements(made_up_comparison(before, {"fewer": fewer}), "coverage>.999")
     groups = (*before.coverage.protected.values(), *before.coverage.attributes.values())
-    listed = sum(group["listed"] for group in groups)
+    listed = sum(group.listed for group in groups)
     assert (check.met, check.value) == (False, pytest.approx((listed - 1) / listed))
 
 

@@ -72,7 +72,7 @@ def test_vectors_are_subtracted_draw_by_draw_from_the_first_of_their_list(tmp_pa
         kept = {"terms": terms, "standardized": drawn[at], "contrast": drawn[at]}
         np.savez(tmp_path / "draws" / f"{at}.npz", **kept)
     result = made_up_sweep(cells)
-    apart = subtract_cells(result.frame, tmp_path / "draws")
+    apart = subtract_cells(result.frame, tmp_path)
     frame = dataclasses.replace(result, apart=apart).differences()
     assert frame[["vectors", "minus", "wordlist"]].to_numpy().tolist() == [
         [name, "a", of] for of in ("pets.toml", "meals.toml") for name in "bc"

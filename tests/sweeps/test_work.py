@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ from helpers.clusters import local_cluster
 from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.workers import _silent_log
 from bayesbias.sweeps.plan import LABELS, load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
@@ -130,7 +132,7 @@ def cluster(tmp_path):
 @pytest.mark.claim  # a scheduler and two workers are started
 def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, cluster, tmp_path):
     plan, out = done
-    address, workers = cluster
+    address, workers, _ = cluster
     fitted = []
 
     def kill_one() -> None:
@@ -153,6 +155,47 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
     np.testing.assert_allclose(
         result.frame["mean"].astype(float), local["mean"].astype(float), rtol=1e-9
     )
+
+
+@pytest.mark.claim  # a scheduler and two workers are started
+def test_a_lost_scheduler_is_one_line_without_the_log_of_dask(tmp_path):
+    pytest.importorskip("distributed")
+    plan, out = write_inputs(tmp_path), tmp_path / "out"
+    write_plan(tmp_path, models=["crossed"], settings={"seed": list(range(60))})
+    with local_cluster(tmp_path) as (address, _, scheduler):
+        command = [sys.executable, "-m", "bayesbias", "sweep", str(plan), "--out", str(out)]
+        process = subprocess.Popen(
+            [*command, "--dask", address],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while process.poll() is None and not list(out.glob("cells/*.json")):
+            time.sleep(0.02)
+        scheduler.kill()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said.splitlines() == [
+        f"bayesbias: the Dask scheduler at {address} is gone; finished work is safe, and "
+        "--resume goes on"
+    ]
+
+
+def test_logs_are_silent_for_a_while_and_then_as_before(caplog):
+    client = logging.getLogger("distributed.client")
+    other = logging.getLogger("elsewhere")
+    level = client.level
+    client.setLevel(logging.WARNING)  # as Dask sets it
+    try:
+        with _silent_log("distributed"):
+            client.error("lost")
+            logging.getLogger("distributed.later").error("lost too")
+            other.error("heard")
+        assert client.level == logging.WARNING
+        assert logging.getLogger("distributed.later").isEnabledFor(logging.ERROR)
+    finally:
+        client.setLevel(level)
+    assert caplog.messages == ["heard"]
 
 
 @pytest.mark.slow

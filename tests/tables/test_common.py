@@ -30,9 +30,9 @@ def test_the_others_are_missing_in_the_coverage():
         joined = after.frame.merge(before.frame, on=["protected_word", "attribute"])
         np.testing.assert_array_equal(joined["distance_x"], joined["distance_y"])
         for of in (*after.coverage.protected.values(), *after.coverage.attributes.values()):
-            assert of["found"] + len(of["missing"]) == of["listed"]
+            assert of.found + len(of.missing) == of.listed
         assert {"him", "logic", "dance"} <= set(after.coverage.missing)
-    assert kept[0].coverage.protected["men"]["not_in"] == {"mapping": ["him"]}
+    assert kept[0].coverage.protected["men"].not_in == {"mapping": ("him",)}
     assert "him" not in first.coverage.missing
 
 

@@ -1,11 +1,14 @@
 """What is lost with missing words: named, and left out where it is all."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.tables.coverage import Coverage, GroupCoverage
 
 WORDS = {
     name: {
@@ -42,7 +45,7 @@ def test_control_words_that_are_not_there_take_their_contrasts_with_them():
     assert any(
         "no human control word was found (4 listed)" in note for note in table.coverage.notes
     )
-    assert table.coverage.attributes["human"] == {
+    assert table.coverage.attributes["human"].as_dict() == {
         "listed": 4,
         "found": 0,
         "missing": CONTROLS["human"],
@@ -57,7 +60,7 @@ def test_a_class_without_words_is_left_out_where_two_remain():
         "different"
     }
     assert any(note.startswith("the class c is left out") for note in table.coverage.notes)
-    assert table.coverage.protected["c"]["left_out"]
+    assert table.coverage.protected["c"].left_out
     with pytest.raises(InputError, match="got no words of 'b'"):
         table_without(*WORDS["c"]["protected"], *WORDS["b"]["protected"])
 
@@ -95,3 +98,51 @@ def test_a_published_table_leaves_out_the_same():
     assert any(
         note.startswith("no neutral control word was found") for note in table.coverage.notes
     )
+
+
+def test_the_coverage_of_a_provenance_is_that_of_the_table():
+    words = ["he", "He", "him", "she", "her", "math", "arts", "dance"]
+    vectors = {word: np.random.default_rng([*word.encode()]).normal(size=4) for word in words}
+    vectors["her"] = vectors["she"]
+    listed = {
+        "men": {"protected": ["he", "Him", "his"], "attributes": ["math", "logic"]},
+        "women": {"protected": ["she", "her"], "attributes": ["arts", "dance"]},
+    }
+    coverage = bb.distance_table(vectors, listed, controls="none").coverage
+    stored = json.loads(json.dumps(coverage.as_dict()))
+    assert stored["protected"]["men"] == {
+        "listed": 3,
+        "found": 2,
+        "missing": ["his"],
+        "matched": {"Him": "him"},
+    }
+    assert stored["protected"]["women"]["same_vector"] == {"she": ["her"]}
+    assert stored["missing"] == ["his", "logic"]
+    assert Coverage.from_dict(stored) == coverage
+    assert Coverage.from_dict(None) == Coverage({}, {})
+
+
+def test_only_what_a_group_has_is_stored():
+    whole = GroupCoverage(
+        listed=4,
+        missing=("a", "b", "c"),
+        matched={"d": "D"},
+        composed=("d",),
+        left_out=True,
+        same_vector={"d": ("e",)},
+        not_in={"other": ("c",)},
+    )
+    assert (whole.found, whole.mostly_missing) == (1, True)
+    assert whole.as_dict() == {
+        "listed": 4,
+        "found": 1,
+        "missing": ["a", "b", "c"],
+        "matched": {"d": "D"},
+        "composed": ["d"],
+        "left_out": True,
+        "same_vector": {"d": ["e"]},
+        "not_in": {"other": ["c"]},
+    }
+    assert GroupCoverage.from_dict(whole.as_dict()) == whole
+    assert GroupCoverage(2, ("a",)).as_dict() == {"listed": 2, "found": 1, "missing": ["a"]}
+    assert not GroupCoverage(2, ("a",)).mostly_missing

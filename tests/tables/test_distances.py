@@ -84,10 +84,11 @@ def test_missing_words_make_no_row_and_are_accounted_for():
     assert not table.frame.isna().any().any()
     coverage = table.coverage
     assert set(coverage.missing) == {"b1", "rude", "door"}
-    assert coverage.protected["b"] == {"listed": 2, "found": 1, "missing": ["b1"]}
-    assert coverage.attributes["a"] == {"listed": 2, "found": 1, "missing": ["rude"]}
+    in_b = {"listed": 2, "found": 1, "missing": ["b1"]}
+    assert coverage.protected["b"].as_dict() == in_b
+    assert coverage.attributes["a"].missing == ("rude",)
     neutral = {"listed": 2, "found": 1, "missing": ["door"], "matched": {"lamp": "Lamp"}}
-    assert coverage.attributes["neutral"] == neutral
+    assert coverage.attributes["neutral"].as_dict() == neutral
     assert coverage.matched == {"lamp": "Lamp"}
     frame = coverage.frame().set_index(["side", "class"])
     assert frame.loc[("attribute", "a")].tolist() == [2, 1, "rude", ""]
@@ -112,16 +113,16 @@ def test_one_vector_counts_once():
         expected.frame.sort_values(key, ignore_index=True),
     )
     coverage = table.coverage
-    assert coverage.protected["b"]["same_vector"] == {"b1": ["B1"]}
-    assert coverage.attributes["a"]["same_vector"] == {"kind": ["KIND"]}
-    assert coverage.attributes["b"]["same_vector"] == {"kind": ["Kind"]}
-    assert coverage.protected["b"]["listed"] == coverage.protected["b"]["found"] == 3
+    assert coverage.protected["b"].same_vector == {"b1": ("B1",)}
+    assert coverage.attributes["a"].same_vector == {"kind": ("KIND",)}
+    assert coverage.attributes["b"].same_vector == {"kind": ("Kind",)}
+    assert coverage.protected["b"].listed == coverage.protected["b"].found == 3
     # An attribute with the vector of a protected word is at distance 0 of it, which is no observation.
     assert not ((table.frame["protected_word"] == "a1") & (table.frame["attribute"] == "A1")).any()
     assert "5 words with the same vector count once: b1/B1, kind/KIND/Kind" in coverage.notes
     kept = distance_table(VECTORS, words, duplicates="keep")
     assert len(kept) == 5 * 6 - 1
-    assert "same_vector" not in kept.coverage.protected["b"]
+    assert "same_vector" not in kept.coverage.protected["b"].as_dict()
 
 
 def test_protected_words_of_two_classes_with_one_vector_stay_in_both():
@@ -153,7 +154,7 @@ def test_a_vector_of_unknown_words_counts_once_a_side(shared):
         pytest.skip("the cases of public bug reports are not beside this checkout")
     table = distance_table(folder / "vectors.txt", folder / "list.toml")
     assert table.frame["distance"].min() > 1e-6
-    assert table.coverage.attributes["female"]["same_vector"] == {"profit": ["kids", "cousins"]}
+    assert table.coverage.attributes["female"].same_vector == {"profit": ("kids", "cousins")}
     assert set(table.frame["protected_class"][table.frame["attribute"] == "profit"]) == {
         "male",
         "female",

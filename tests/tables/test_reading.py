@@ -331,7 +331,7 @@ def test_sentinels_become_missing_words(shared):
     tables = shared / "data" / "bayesbias_distances"
     glove = load_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
     assert glove.coverage.missing == ("literaly",)
-    assert glove.coverage.attributes["neutral"] == {
+    assert glove.coverage.attributes["neutral"].as_dict() == {
         "listed": 226,
         "found": 225,
         "missing": ["literaly"],
@@ -339,7 +339,7 @@ def test_sentinels_become_missing_words(shared):
     assert any("(below -1): 15" in note for note in glove.coverage.notes)
     weat = load_distances(tables / "weat" / "weat_1_reddit.csv")
     groups = weat.coverage.protected
-    words = [*groups["flowers"]["missing"], *groups["insects"]["missing"]]
+    words = [*groups["flowers"].missing, *groups["insects"].missing]
     raw = raw_rows(tables / "weat" / "weat_1_reddit.csv")
     by_word: dict[str, set[bool]] = {}
     for row in raw:

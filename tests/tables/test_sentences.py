@@ -104,7 +104,7 @@ def test_sentences_with_one_vector_are_one_observation(tmp_path):
 
     table = sentence_table(str(path), uncased)
     assert len(table) == 4 * 4
-    assert table.coverage.protected["targ1"]["same_vector"] == {"Muslim": ["muslim"]}
+    assert table.coverage.protected["targ1"].same_vector == {"Muslim": ("muslim",)}
     # An attribute of both sets is one word.
     assert set(table.frame["attribute"]) == {"bad", "evil", "Odd", "good"}
     assert any("the vector of another" in note for note in table.coverage.notes)

@@ -1,6 +1,7 @@
 """The formats of vector files: one reader a format, and how a format is told from the first bytes.
 
-A new format is one file beside this one and one line in `KNOWN`.
+A format that is also written has a `Writer`, and is chosen by the ending of the path. A new format
+is one file beside this one and one line in `KNOWN`.
 """
 
 import dataclasses
@@ -8,9 +9,10 @@ import io
 import re
 from pathlib import Path
 
-from bayesbias.core import InputError, checks, files
+from bayesbias.core import InputError, checks, files, join_words
+from bayesbias.core.formatting import literal
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
-from bayesbias.embeddings.readers.common import Format, Head, Layout
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Writer
 
 # In the order in which they are tried.
 KNOWN: tuple[Format, ...] = (
@@ -37,6 +39,40 @@ def suffixes() -> tuple[str, ...]:
     return (*own, ".gz", ".bz2", ".xz", ".zip")
 
 
+def writer_for(path: checks.FilePath) -> tuple[Writer, bool]:
+    """Return the writer of the format that an ending names, and whether to compress.
+
+    An ending of no format is part of a name, as in ``glove.6B.50d``: that is word2vec text.
+
+    Raises
+    ------
+    InputError
+        If the ending is that of a format that is only read.
+    """
+    name = Path(path).name
+    zipped = name.endswith(".gz")
+    ending = Path(name.removesuffix(".gz")).suffix.lower()
+    if ending not in suffixes():
+        assert word2vec.TEXT.writer is not None
+        return word2vec.TEXT.writer, zipped
+    for form in KNOWN:
+        if form.writer and ending in form.suffixes and (form.writer.compressed or not zipped):
+            return form.writer, zipped
+    problem = f"expected {_written_endings()}, got {ending}"
+    raise InputError(problem, where=path)
+
+
+def _written_endings() -> str:
+    """Return the endings that vectors can be written with, in words."""
+    packed: dict[str, None] = {}
+    plain: dict[str, None] = {}
+    for form in KNOWN:
+        if form.writer is not None:
+            endings = packed if form.writer.compressed else plain
+            endings.update(dict.fromkeys(form.suffixes))
+    return f"{join_words(packed, 'or')} (each also with .gz), or {join_words(plain, 'or')}"
+
+
 def short_name(path: checks.FilePath) -> str:
     """Return the name of a vector file without its endings.
 
@@ -46,7 +82,7 @@ def short_name(path: checks.FilePath) -> str:
     ('glove.6B.50d', 'glove.6B.50d')
     """
     name = Path(files.split_member(Path(path))[1] or path).name
-    return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
+    return literal(re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name)
 
 
 def recognized(path: Path, vocab: Path | None) -> tuple[Format, Layout, bool]:

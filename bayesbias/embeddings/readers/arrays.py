@@ -1,21 +1,21 @@
 """The readers of matrices whose words lie beside them, or in the same file.
 
-Npy, npz, HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON,
+Npy, npz (also written), HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON,
 or a tokenizer.
 """
 
-import json
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesbias.core import InputError, some
-from bayesbias.core.files import guarded, opened, parse_json, read_bytes
+from bayesbias.core.files import check_archive, guarded, opened, parse_json, read_bytes
 from bayesbias.embeddings.readers import common
-from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Opened, Reading, Rows, Writer
 from bayesbias.embeddings.readers.pickles import pickled
 from bayesbias.embeddings.readers.tables import rows_of_matrix
 
@@ -41,11 +41,18 @@ def read_npy(reading: Reading) -> Rows:
 
 def read_npz(reading: Reading) -> Rows:
     """Read a matrix and its words from the arrays of an .npz file."""
+    with guarded(reading.path, _ARRAYS):
+        check_archive(reading.path)
     with guarded(reading.path, _ARRAYS), np.load(reading.path, allow_pickle=False) as file:
         held = {name: file[name] for name in file.files}
         if {array.ndim for array in held.values()} == {1} and "words" not in held:
             return rows_of_matrix(reading, list(held), np.stack(list(held.values())))
     return _of_arrays(reading, held)
+
+
+def write_npz(file: Opened, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Write the arrays ``words`` and ``vectors``."""
+    np.savez(file, words=np.array(words, np.str_), vectors=vectors)
 
 
 def read_hdf5(reading: Reading) -> Rows:
@@ -73,8 +80,8 @@ def read_safetensors(reading: Reading) -> Rows:
     with guarded(reading.path, "one tensor of two dimensions, or one named 'vectors'"):
         with opened(reading.path) as stream:
             length = int.from_bytes(stream.read(8), "little")
-            parts = json.loads(stream.read(length))
-        words = json.loads(parts.pop("__metadata__", {}).get("words", "null"))
+            parts = parse_json(stream.read(length), reading.path)
+        words = parse_json(parts.pop("__metadata__", {}).get("words", "null"), reading.path)
         matrices = [name for name, part in parts.items() if len(part["shape"]) == 2]
         named = [name for name in _TENSORS if name in matrices] or matrices
         if not named or (len(matrices) > 1 and named[0] not in _TENSORS):
@@ -101,7 +108,7 @@ def read_numbers(reading: Reading) -> Rows:
 
 def _with_words(reading: Reading, matrix: Any, words: list[Any] | None = None) -> Rows:
     """Return the wanted rows; without words, those of the file given or of one beside it."""
-    file = reading.vocab or _vocabulary_of(reading.path)
+    file = reading.vocab or vocabulary_of(reading.path)
     if words is None and file is None:
         hint = "name it with --vocab FILE (vocab=), or call it vocab.txt and put it beside"
         raise InputError("expected a file with its words, got none", where=reading.path, hint=hint)
@@ -115,7 +122,7 @@ def _with_words(reading: Reading, matrix: Any, words: list[Any] | None = None) -
     return rows_of_matrix(reading, words or [], matrix)
 
 
-def _vocabulary_of(path: Path) -> Path | None:
+def vocabulary_of(path: Path) -> Path | None:
     """Return the file of words that lies beside a matrix."""
     stem = path.stem
     bare = re.sub(r"(\.words|-w|[-_.]vectors?)$", "", stem)
@@ -177,13 +184,21 @@ def _recognize_numbers(head: Head) -> Layout | None:
         rows = [line.strip().split(separator.encode()) for line in lines]
         alike = len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
         if alike and all(common.is_number(cell) for row in rows for cell in row):
-            known = head.vocab or _vocabulary_of(head.path)
+            known = head.vocab or vocabulary_of(head.path)
             return Layout(separator=separator) if known else None
     return None
 
 
 NPY = Format("npy", (".npy",), common.starting_with(b"\x93NUMPY"), read_npy)
-NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
+NPZ = Format(
+    "npz",
+    (".npz",),
+    _recognize_npz,
+    read_npz,
+    writer=Writer(write_npz, blanks=True, compressed=False),
+)
 HDF5 = Format("HDF5", (".h5", ".hdf5"), common.starting_with(b"\x89HDF"), read_hdf5)
 SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
 NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)
+WORDS_BESIDE = (NPY.name, SAFETENSORS.name, NUMBERS.name)
+"""Formats whose words may lie in a file beside the matrix."""

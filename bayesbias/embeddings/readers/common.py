@@ -5,6 +5,7 @@ nothing of spelling variants, provenance or word lists.
 """
 
 import contextlib
+import gzip
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ _MOST_SAMPLED = 50_000
 
 # Words, and a function that takes the places of some of them in the block and returns their rows.
 type Block = tuple[Sequence[bytes], Callable[[list[int]], Any]]
+type Opened = BinaryIO | gzip.GzipFile
+"""A file that is open for writing, as it is or compressed."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,25 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Writer:
+    """How vectors are written in a format.
+
+    Attributes
+    ----------
+    write : callable
+        Takes an open file, the words, and the vectors, one row for each word.
+    blanks : bool
+        Whether words may contain blanks.
+    compressed : bool
+        Whether a file may also be written compressed, with ``.gz``.
+    """
+
+    write: Callable[[Opened, Sequence[str], np.ndarray], None]
+    blanks: bool = False
+    compressed: bool = True
+
+
+@dataclass(frozen=True)
 class Format:
     """A format of vector files.
 
@@ -160,6 +182,8 @@ class Format:
         `Reading` -> `Rows`.
     sparse : bool
         Whether reading skips most of a large file, so that hashing it would take longer.
+    writer : Writer or None
+        How vectors are written; None if the format is only read.
     """
 
     name: str
@@ -167,6 +191,7 @@ class Format:
     recognize: Callable[[Head], Layout | None]
     read: Callable[[Reading], Rows]
     sparse: bool = False
+    writer: Writer | None = None
 
 
 def starting_with(*magic: bytes, packed: bool = False) -> Callable[[Head], Layout | None]:

@@ -248,18 +248,27 @@ def read_json(reading: Reading) -> Rows:
         reading.opened() as stream,
         files.guarded(reading.path, expected),
     ):
-        text = stream.read()
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
-            if error.msg != "Extra data":
-                raise
-            data = [json.loads(line) for line in text.splitlines() if line.strip()]
+        data: Any
+        text = files.decoded(stream.read(), reading.path)
+        first, _, rest = text.strip().partition("\n")
+        if rest and _is_json(first):
+            data = files.parse_json_lines(text, reading.path)
+        else:
+            data = files.parse_json(text, reading.path)
         if isinstance(data, list) and all(len(record) == 1 for record in data):
             data = {word: vector for record in data for word, vector in record.items()}
         if isinstance(data, dict) and not any(isinstance(v[0], str) for v in data.values()):
             data = {"word": list(data), "vector": list(data.values())}
         return rows_of_matrix(reading, *words_and_vectors(pd.DataFrame(data), reading.path))
+
+
+def _is_json(line: str) -> bool:
+    """Whether a line is a whole value of JSON."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 JSON = Format(

@@ -1,10 +1,10 @@
-"""The readers of word2vec, text and binary, and of GloVe text."""
+"""Word2vec, text and binary, which are also written; and GloVe text."""
 
 import collections
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from bayesbias.embeddings.readers.common import (
     Format,
     Head,
     Layout,
+    Opened,
     Reading,
     Rows,
+    Writer,
     gather,
     is_number,
 )
@@ -144,11 +146,30 @@ def _layout_of_glove(head: Head) -> Layout | None:
     return Layout(dim) if dim else None
 
 
+def write_text(file: Opened, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Write text with a header, with every digit."""
+    file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+    for word, row in zip(words, vectors, strict=True):
+        if row.dtype == np.float32:
+            numbers = " ".join(f"{value:.9g}" for value in row.tolist())
+        else:
+            numbers = " ".join(map(repr, row.tolist()))
+        file.write(f"{word} {numbers}\n".encode())
+
+
+def write_binary(file: Opened, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Write records in single precision, behind a header."""
+    file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+    for word, row in zip(words, vectors, strict=True):
+        file.write(word.encode() + b" " + row.astype("<f4").tobytes())
+
+
 TEXT = Format(
     "word2vec text",
     (".txt", ".vec", ".w2v"),
     functools.partial(_layout_of_headed, text=True),
     read_text,
+    writer=Writer(write_text),
 )
 BINARY = Format(
     "word2vec binary",
@@ -156,5 +177,6 @@ BINARY = Format(
     functools.partial(_layout_of_headed, text=False),
     read_binary,
     sparse=True,
+    writer=Writer(write_binary),
 )
 GLOVE = Format("GloVe text", (".txt",), _layout_of_glove, read_text)

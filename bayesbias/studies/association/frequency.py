@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, number_of
-from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
 from bayesbias.studies.common import KEYS, with_ends
@@ -99,7 +99,7 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
-    kept = fit.provenance.get("frequency")
+    kept = fit.frequency
     if kept is None:
         return None
     frames = {name: pd.DataFrame.from_records(kept[name]) for name in ("words", "contrasts")}
@@ -131,8 +131,8 @@ def with_frequency(
     Returns
     -------
     BiasFit
-        The same, with what was found in its provenance, to be saved with it; `frequency_of` gives
-        it. Its findings say it where a contrast moves by more than its region of practical
+        The same, with what was found in `BiasFit.frequency` and in its provenance, to be saved with
+        it; `frequency_of` gives it. Its findings say it where a contrast moves by more than its region of practical
         equivalence, and its page shows it.
 
     Raises
@@ -184,7 +184,7 @@ def with_frequency(
         problem = f"expected {_LEAST} protected words or attributes whose counts differ"
         got = number_of(len(known.log_frequency), "word")
         raise InputError(f"{problem}, got {got} with a count", where=known.origin)
-    again = {**settings_of_sampler(fit.provenance.get("sampler", {})), "progress": False}
+    again = {**fit.sampling.arguments(), "progress": False}
     without = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, [side for side in SIDES if column_of(side) in slopes], [*rows])
     adjusted = fit_model(rows.assign(**slopes), spec, **again)
@@ -199,7 +199,8 @@ def with_frequency(
         "prob": float(prob),
         "problems": checks.once(problems),
     }
-    return replace(fit, provenance={**fit.provenance, "frequency": files.plain(kept)})
+    tables = files.plain(kept)
+    return replace(fit, frequency=tables, provenance={**fit.provenance, "frequency": tables})
 
 
 def column_of(side: str) -> str:

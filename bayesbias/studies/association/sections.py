@@ -10,6 +10,7 @@ import bayesbias as bb
 from bayesbias.core import number_of
 from bayesbias.core.sections import Column, Section
 from bayesbias.inference import cross_validation, estimands, variances
+from bayesbias.inference.description import kinds_of
 from bayesbias.inference.estimates import (
     CONTRAST_COLUMNS,
     CONVERGENCE_COLUMNS,
@@ -29,11 +30,17 @@ from bayesbias.studies.association.interpretation import (
     own_names,
     rows_of,
 )
+from bayesbias.studies.glossary import explain_distances
 
 QUESTION = (
     "Are words closer to the stereotypes of their own class than to other attributes, and how "
     "certain is that?"
 )
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = ()
+glossary = explain_distances
 interpret, about = interpret_fit, common.about_fit
 
 FIRST = (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2))
@@ -50,7 +57,7 @@ MOST_ROWS = 8  # classes and attribute sets in the first table
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
     size = f"{len(fit.table):,} rows of {fit.spec.outcome}"
-    if kinds := common.kinds_of(fit.table):
+    if kinds := kinds_of(fit.table):
         words = kinds.pop("protected word")
         n, each = sum(kinds.values()), ", ".join(map(number_of, kinds.values(), kinds))
         size = f"{len(fit.table):,} pairs: {words} words x {n} attributes ({each})"
@@ -163,7 +170,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     priors = Section("priors", "Prior and posterior", figure=figure, show_on="fold")
     counts = ("listed", "found", "missing")
     found = [
-        {"side": side, "group": name, **group, "missing": ", ".join(group["missing"])}
+        (side, name, group.listed, group.found, ", ".join(group.missing))
         for side, name, group, _ in common.coverage_groups(fit.provenance.get("coverage"))
     ]
     return [

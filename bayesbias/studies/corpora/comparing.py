@@ -20,11 +20,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import InputError, checks, some
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
+from bayesbias.inference.view import View
 from bayesbias.models.spec import GROUPS_MODEL, ModelSpec, load_model, parse_model
 from bayesbias.studies.common import ManyFits, stacked, with_ends
 from bayesbias.tables.distances import distance_table
@@ -197,6 +198,21 @@ class CorpusComparison(ManyFits):
     def has_slope(self) -> bool:
         """Whether the change is a slope per step over ordered corpora."""
         return next(iter(self.changes.values())).steps > 1
+
+    def reported(self, view: View) -> tuple[pd.DataFrame, str]:
+        """Return the changes for new words and their unit: SDs where the scales differ."""
+        if self.in_sds and self.scales_differ:
+            return self.standardized(view.prob, view.standard_rope, "population"), " SDs"
+        return self.contrasts(view.prob, view.rope, "population"), ""
+
+    def rope_in_words(self, view: View) -> str:
+        """Return the ROPE as a methods paragraph has it, with its unit."""
+        frame, unit = self.reported(view)
+        neutral = any("neutral" in set(fit.table["connection"]) for fit in self.fits().values())
+        size = f"±{frame['rope'].iloc[0]:.2g}{unit}{' per step' * self.has_slope}"
+        if not unit:
+            return size
+        return f"{size} (the SD of {'neutral ' * neutral}pairs in each corpus)"
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of `contrasts`, as `BiasFit.table_draws` does."""

@@ -12,9 +12,15 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
-from bayesbias.studies.corpora.comparing import CorpusComparison
+from bayesbias.studies.corpora.comparing import Change, CorpusComparison
+from bayesbias.studies.glossary import explain_distances
 
 QUESTION = "What differs between the corpora?"
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (CorpusComparison, Change)
+glossary = explain_distances
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
 CHANGE = Column("mean", "change", "signed")
@@ -24,7 +30,7 @@ LABELS = ("change", *common.KEYS)
 def header(result: CorpusComparison, view: View) -> list[str]:
     """Return the lines over the first table."""
     pairs = len(next(iter(result.corpora.values())).table)
-    also = ", also in SDs" if reported(result, view)[1] else ""
+    also = ", also in SDs" if result.reported(view)[1] else ""
     return common.header_of(
         result,
         f"{result.provenance['name']} in {len(result.corpora)} corpora",
@@ -33,17 +39,9 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     )
 
 
-def reported(result: CorpusComparison, view: View) -> tuple[pd.DataFrame, str]:
-    """Return the changes for new words and their unit: SDs where the scales differ."""
-    if result.in_sds and result.scales_differ:
-        frame = result.standardized(view.prob, view.standard_rope, "population")
-        return frame, " SDs"
-    return result.contrasts(view.prob, view.rope, "population"), ""
-
-
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
-    frame, _ = reported(result, view)
+    frame, _ = result.reported(view)
     names = interpretation.own_names(next(iter(result.corpora.values())))
     several = frame["change"].nunique() > 1
     parts = []
@@ -72,7 +70,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 
     prob, rope = view.prob, view.rope
     names = list(result.corpora)
-    in_sds = bool(reported(result, view)[1])
+    in_sds = bool(result.reported(view)[1])
     near = view.standard_rope if in_sds else rope
     slope = result.has_slope
     first, last = (names[0], names[-1]) if len(result.changes) == 1 else ("first", "second")
@@ -141,7 +139,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 
 def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the first contrast in each corpus, and how far it lies off the straight line."""
-    unit = reported(result, view)[1]
+    unit = result.reported(view)[1]
     frame = result.by_corpus(view.prob, standardized=bool(unit))
     keys = frame[common.KEYS]
     own = frame[(keys == keys.iloc[0]).all(axis=1)]
@@ -161,7 +159,7 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
         "The intervals are for other words in these vectors. Other documents may give another "
         "change: train on resampled documents too."
     )
-    frame, unit = reported(result, view)
+    frame, unit = result.reported(view)
     names = interpretation.own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
     groups = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
@@ -226,7 +224,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         f"More than half of the words of {name} are not in all corpora. Add words that are."
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
-    frame, _ = reported(result, view)
+    frame, _ = result.reported(view)
     frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
     rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
     fit = next(iter(result.corpora.values()))

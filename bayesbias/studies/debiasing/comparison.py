@@ -23,11 +23,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimands, estimates as rows
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.measured import Measured
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, load_model
 from bayesbias.studies.common import KEYS, ManyFits, stacked, with_ends
 from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with
@@ -38,13 +39,14 @@ from bayesbias.studies.debiasing.geometry import (
     find_construction,
     find_geometry,
 )
+from bayesbias.studies.debiasing.limits import OF_INTEREST, measured_method
 from bayesbias.tables.covariates import with_covariates_known
+from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
-from bayesbias.tables.pair_table import Coverage, PairTable
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 
-OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 # Columns of `Comparison.contrasts`, and what they are called in a ranking.
 _RANKED = {
     "after": "gap", "after_low": "gap_low", "after_high": "gap_high", "verdict_after": "verdict_after",
@@ -370,6 +372,10 @@ class Comparison(ManyFits):
             out |= {f"{name}, change": item.change} if item.change is not None else {}
             out[f"{name}, after"] = item.after
         return out
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits on each method are compared with."""
+        return {name: measured_method(self, name, prob) for name in self.methods}
 
     def chosen_methods(self, method: str | None = None) -> list[str]:
         """Return the names of all methods, or the one asked for."""

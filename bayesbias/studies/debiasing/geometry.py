@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import stats
 
 from bayesbias.core import checks
-from bayesbias.inference.view import PROB, ROPE
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.tables.joining import JOINED
 from bayesbias.wordlists.wordlist import CONTROLS
 

@@ -13,10 +13,16 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
-from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.debiasing.geometry import control_changes, find_construction
+from bayesbias.studies.debiasing.comparison import Comparison, Method
+from bayesbias.studies.debiasing.geometry import Construction, control_changes, find_construction
+from bayesbias.studies.glossary import explain_distances
 
 QUESTION = "What does debiasing change, what does it leave, and what does it force?"
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (Comparison, Method, Construction)
+glossary = explain_distances
 
 ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 

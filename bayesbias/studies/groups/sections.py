@@ -15,10 +15,15 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation, sections as association
+from bayesbias.studies.glossary import explain_distances
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
 QUESTION = "Which group of words lies closer to which set of attributes, and how certain is that?"
 about = common.about_fit
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = ()
 
 SET = Column("attribute_class", "set")
 MOST_ROWS = 20  # of the first table
@@ -41,7 +46,7 @@ def glossary(fit: BiasFit) -> list[tuple[str, str]]:
         )
         out.append((f"{a} - {b}", meaning))
     out.append(("others", "The mean of all other groups, each with the same weight."))
-    return out
+    return [*out, *explain_distances(fit)]
 
 
 def header(fit: BiasFit, view: View) -> list[str]:

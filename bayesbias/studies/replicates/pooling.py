@@ -21,15 +21,21 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
 from bayesbias.inference.fitting import model_for
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, verdict
+from bayesbias.inference.view import verdict
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
-from bayesbias.studies.corpora.comparing import fit_each, joined_sources, two_or_more
+from bayesbias.studies.corpora.comparing import (
+    CorpusComparison,
+    fit_each,
+    joined_sources,
+    two_or_more,
+)
 
 KINDS = ("resamples", "seeds")
 CENTER = "center"
@@ -283,7 +289,7 @@ def pool_replicates(
         results = {str(place): each for place, each in enumerate(results, 1)}
     named = two_or_more(results, "results", "set of vectors", CENTER)
     for name, each in {**named, **({} if center is None else {CENTER: center})}.items():
-        if getattr(each, "study", "") not in ("association", "groups", "corpora"):
+        if not isinstance(each, BiasFit | CorpusComparison):
             raise InputError(
                 f"results: expected a fit or a comparison of corpora, got {type(each).__name__}",
                 where=name,

@@ -13,10 +13,17 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
+from bayesbias.studies.corpora.comparing import Change, CorpusComparison
 from bayesbias.studies.corpora.sections import LABELS
+from bayesbias.studies.glossary import explain_distances
 from bayesbias.studies.replicates.pooling import ADVISED, Replicates
 
 QUESTION = "What do several equally plausible sets of vectors show together?"
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (Replicates, CorpusComparison, Change)
+glossary = explain_distances
 
 MOST_ROWS = 4  # classes, or pairs of groups, in the first table
 SCOPES = {"population": "new words", "listed_words": "listed words"}

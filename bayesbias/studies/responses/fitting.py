@@ -21,12 +21,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, sections, some
+from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core.conventions import PROB
+from bayesbias.core.result import Result
 from bayesbias.inference import variances
+from bayesbias.inference.description import outcomes_of_rows, units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key, Quantities, contrasts_of
-from bayesbias.inference.view import PROB
+from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
@@ -44,7 +48,7 @@ _DRAWS = 1000  # that probabilities are computed for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResponsesResult(sections.Result):
+class ResponsesResult(Result):
     """The answers, the published scores, and the fit.
 
     Attributes
@@ -111,6 +115,45 @@ class ResponsesResult(sections.Result):
         what = "Differences" if self.kind == "paired" else "Each group"
         return f"{what} by {self.breakdown}" + (f", for new {join_words(new)}" if new else "")
 
+    def shown_with(self, view: View) -> tuple[ResponsesResult, View]:
+        """Return the result with the ROPE of a view, by default its own."""
+        view = view.resolved(rope=self.rope)
+        return (self if view.rope == self.rope else replace(self, rope=view.rope)), view
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits are compared with: differences of groups, by model, and coverage."""
+        answers = self.responses.coverage
+        coverage = with_coverage(answers["rows_used"] / answers["rows_read"])
+        if self.fit is None:
+            return {"": Measured(None, None, coverage, refused="no model was fitted")}
+
+        def contrasts() -> pd.DataFrame:
+            rows = self.contrasts(prob=prob)
+            overall, model = rows["level"] == "overall", rows["model"]
+            # A limit is on each model; differences between models are asked for by name.
+            single = model.isin(["", *self.responses.models])
+            rows = rows.assign(
+                shown=(model + " " + rows["name"].mask(overall, "")).str.strip(),
+                name=rows["name"].mask(overall, model),
+                level=rows["level"].where(single, "models"),
+            )
+            return rows[(rows["scale"] != "log_odds") & (single | overall)]
+
+        return {"": Measured(contrasts, self.fit.diagnostics()["ok"], coverage)}
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled: answers, their differences, or counts of 0/1 answers."""
+        fit = self._fitted()
+        what = outcomes_of_rows(fit)
+        if self.kind == "paired":
+            what = (
+                f"{len(fit.table):,} differences between answers to the same question, from "
+                f"{len(self.responses.frame):,} answers"
+            )
+        elif self.kind == "number":
+            what = f"the {self.responses.outcome} of {len(fit.table):,} answers"
+        return f"{what}{units_of_rows(fit)} {self.subject.removeprefix('responses ')}"
+
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
     ) -> pd.DataFrame:
@@ -149,7 +192,9 @@ class ResponsesResult(sections.Result):
             make = partial(self._described, which, own, prob)
             frames += fit.cached(("responses", which, own, prob, self.rope), make)
         out = pd.concat(frames, ignore_index=True)
-        out[["contrast", "model"]] = out.pop("series").str.rsplit(" | ", n=1, expand=True)
+        # Of items that one group alone is asked about there are no rows.
+        series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
+        out["contrast"], out["model"] = series.str[0], series.str[-1]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
         return out.set_index(first).reset_index()
 
@@ -254,11 +299,12 @@ class ResponsesResult(sections.Result):
 
     def _kinds(self) -> list[str]:
         """Return what can be new."""
-        table = self._fitted().table
-        one = "group" in table and table.groupby("group")["word"].nunique().max() < 2
-        several = [name for name in self.responses.nouns if table[name].nunique() > 1]
-        # One word tells nothing about others.
-        return [self.responses.nouns[name] for name in several if not (one and name == "word")]
+        table, nouns = self._fitted().table, self.responses.nouns
+        several = [name for name in nouns if table[name].nunique() > 1]
+        if "arm" in table:  # one label of each group tells nothing about others
+            labels = table.groupby("arm")[several].nunique()
+            several = [name for name in several if labels[name].max() > 1]
+        return [nouns[name] for name in several]
 
     def _held(self, level: str, estimand: str) -> list[str]:
         """Return the means and effects that an estimand keeps; the others are averaged away."""
@@ -489,7 +535,30 @@ def fit_responses(
             f"{new[4:].capitalize()} have one {what} each, which cannot tell {new} from "
             f"{these}, or one from another: all have the same interval."
         )
-    return replace(result, notes=tuple(notes))
+    return replace(result, notes=(*notes, *_one_question(result)))
+
+
+def _one_question(result: ResponsesResult) -> list[str]:
+    """Say of which prompts and items each group has one, so that nothing is known about others."""
+    table, kinds = result.responses, result._kinds()
+    frame, unit = table.frame, "group" if len(table.groups) > 1 else "model"
+    if frame[tables.ASKED].eq("").all(axis=None):
+        return [
+            "The columns word, template and item are missing, so that all answers about a "
+            f"{unit} count as answers to one question. Nothing is known about other questions."
+        ]
+    alone = []
+    for name in ("template", "item"):  # a warning says it of words
+        named, several = frame[name].ne("").any(), frame[name].nunique() > 1
+        if named and table.nouns[name] not in kinds and (several or not kinds):
+            alone.append(table.nouns[name])
+    if not alone:
+        return []
+    one = join_words([noun.removesuffix("s") for noun in alone])
+    return [
+        f"Each {unit} has answers to one {one} only, so that nothing is known about other "
+        f"{join_words(alone)}."
+    ]
 
 
 def _told_apart(table: Responses) -> list[str]:

@@ -14,7 +14,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
-from bayesbias.studies.responses.table import ASKED
+from bayesbias.studies.responses.table import ASKED, Responses
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -30,6 +30,10 @@ SCORES = (
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
+ONE_VERDICT = False
+FILES_BEFORE = False
+FIT_FILE = "result/result.fit.nc"
+TYPES: tuple[type, ...] = (ResponsesResult, Responses)
 GLOSSARY = (
     (
         "outcome, difference",
@@ -53,6 +57,11 @@ GLOSSARY = (
         "share, such as items, cancels and counts for neither.",
     ),
 )
+
+
+def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the page explains."""
+    return GLOSSARY
 
 
 def header(result: ResponsesResult, view: View) -> list[str]:
@@ -236,14 +245,17 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"Prompt {join_words(alone.index[alone])} has mostly words of its own: what they change "
             f"counts as a change of the prompt. Report the row for {new}."
         )
-    alone = result.independent(view.prob).iloc[0]
-    paired = result.kind == "paired"
-    rows_of, but = ("differences", "") if paired else ("answers", "apart from what groups share, ")
-    notes.append(
-        f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} carry as much information as "
-        f"{alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, {alone['hpdi_high']:,.0f}] independent "
-        f"ones, for {new}."
-    )
+    if any(result.fit.spec.is_random(name) for name in result.fit.spec.mu):
+        # Else the model treats all answers as independent.
+        alone = result.independent(view.prob).iloc[0]
+        paired = result.kind == "paired"
+        rows_of = "differences" if paired else "answers"
+        but = "" if paired else "apart from what groups share, "
+        notes.append(
+            f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} carry as much "
+            f"information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
+            f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
+        )
     if result.kind == "choice" and table.outcome != "outcome":
         said = f"Probability of {table.outcome}: {said}"
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, join_words, some
+from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.studies.common import FLAT, between_models, one_sample
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
+NAMES = ("model", "group", "repeat")
+"""Columns of names of one line; words, templates and items may be sentences and prompts."""
 USUAL = {
     "outcome": ("outcome", "score", "probability", "prob", "answer", "value", "logprob"),
     "group": ("group", "gender", "race", "religion", "class"),
@@ -80,6 +82,8 @@ class Responses:
     >>> responses_table(frame, group="race", word="name", template="prompt", outcome="score")
     <Responses: 4 of 4 answers, 2 groups, numbers, paired>
     """
+
+    fitted_by = "bayesbias.fit_responses"
 
     frame: pd.DataFrame
     coverage: Mapping[str, Any]
@@ -216,14 +220,19 @@ def named_columns(
     return named
 
 
-def table_of(raw: pd.DataFrame, named: Mapping[str, str]) -> Responses:
+def table_of(raw: pd.DataFrame, named: Mapping[str, str], where: str = "data frame") -> Responses:
     """Return the table of a frame, whose columns are named (our column -> its column)."""
     outcome = named["outcome"]
+    checks.labels([str(theirs) for theirs in named.values()], f"{where}, name of a column")
+    checks.free_texts([str(theirs) for theirs in raw.columns], f"{where}, name of a column")
     out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
     for ours in (*LABELS, "repeat"):
         out[ours] = "all" if ours == "group" else ""
         if ours in named:
-            out[ours] = raw[named[ours]].fillna("").astype(str).str.strip().to_numpy()
+            texts = raw[named[ours]].fillna("").astype(str).str.strip()
+            check = checks.labels if ours in NAMES else checks.free_texts
+            place = f"{where}, column {named[ours]}"
+            out[ours] = frames.checked_texts(texts, place, check).to_numpy()
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     used = reasons.eq("")

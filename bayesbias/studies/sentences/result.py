@@ -3,14 +3,20 @@
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import sections
+from bayesbias.core import join_words, number_of
+from bayesbias.core.result import Result
+from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
@@ -20,6 +26,9 @@ PUBLISHED_COLUMNS = (
 """The nine columns of the results published with the paper."""
 SIGNIFICANT = 0.01  # of the paper
 KEY = ["model", "options", "test"]
+MOST_NAMED = 6  # tests in a methods paragraph
+type Key = tuple[str, str, str]
+"""Model, options and test."""
 CONTEXTS = {"word": "word", "sentence": "sent", "unbleached": "sent (u)", "text": "text"}
 # Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its
 # variants b); the last says whether power falls from the first to the last, so that p-values should
@@ -37,7 +46,7 @@ _CONSISTENCY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SeatResult(sections.Result):
+class SeatResult(Result):
     """Every test on every encoder.
 
     Attributes
@@ -72,6 +81,8 @@ class SeatResult(sections.Result):
         With `bayes`, associated - different of either set of targets, for new words and for those
         of the test: ``model, options, test, name, estimand`` and the other columns of
         `BiasFit.contrasts`.
+    fitted : mapping of (model, options, test) to BiasFit
+        With `bayes`, the fit of each test.
     slopes : pandas.DataFrame
         ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have
         the covariates of which slopes were asked; empty without.
@@ -93,6 +104,88 @@ class SeatResult(sections.Result):
     provenance: Mapping[str, Any]
     slopes: pd.DataFrame
     classes: pd.DataFrame
+    fitted: Mapping[Key, BiasFit] = field(default_factory=dict)
+
+    @property
+    def has_rope(self) -> bool:
+        """Whether its tables have a region of practical equivalence: those of fits."""
+        return bool(self.fitted)
+
+    def fits(self) -> dict[str, BiasFit]:
+        """Return the fit of each test, by the name of the test and of its encoder."""
+        several = len({key[:2] for key in self.fitted}) > 1
+        return {
+            f"{test} on {encoder_label(model, options)}" if several else test: fit
+            for (model, options, test), fit in self.fitted.items()
+        }
+
+    def fits_to_check(self) -> dict[str, BiasFit]:
+        """Return none: the column ``misfit`` has their predictive checks."""
+        return {}
+
+    def shown_with(self, view: View) -> tuple[SeatResult, View]:
+        """Return the result with intervals and ROPE of a view, by default its own."""
+        super().shown_with(view)
+        own = {"prob": self.provenance.get("prob", PROB), "rope": ROPE}
+        view = view.resolved(**own)
+        asked = {"prob": view.prob, "rope": view.rope}
+        if not self.fitted or asked == own:
+            return self, view
+        return self.cached(view, lambda: self._described(view)), view
+
+    def _described(self, view: View) -> SeatResult:
+        """Return the result with all intervals described again from its fits."""
+        frame = self.frame.set_index(KEY)
+        classes, slopes = [], []
+        for key, fit in self.fitted.items():
+            intervals = interval_of_test(fit, view.prob)
+            frame.loc[key, intervals.index] = intervals.to_numpy()
+            labels = dict(zip(KEY, key, strict=True))
+            classes.append(classes_of_test(fit, view.prob, view.rope).assign(**labels))
+            if fit.spec.covariates():
+                slopes.append(fit.slopes(view.prob).assign(**labels))
+        return replace(
+            self,
+            frame=frame.reset_index()[list(self.frame.columns)],
+            classes=pd.concat(classes, ignore_index=True)[list(self.classes.columns)],
+            slopes=pd.concat(slopes, ignore_index=True)[list(self.slopes.columns)]
+            if slopes
+            else self.slopes,
+            provenance={**self.provenance, "prob": view.prob},
+        )
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits are compared with: tests by name, fitted or as published."""
+        shown, _ = self.shown_with(View(prob))
+        frame = shown.frame
+        used = frame.filter(like="num_").to_numpy().sum()
+        coverage = with_coverage(used / (used + frame["dropped"].sum()))
+
+        several = frame["model"].nunique() > 1
+        rows = frame.assign(contrast=frame["test"], name=frame["model"])
+        rows[["level", "estimand"]] = ["overall", "population"]
+        rows["shown"] = frame["model"] if several else ""
+        if "contrast" in frame:
+            return {"": Measured(lambda: rows, bool(frame["converged"].all()), coverage)}
+        rows["hpdi_low"] = rows["hpdi_high"] = frame["effect_size"]  # the published score
+        return {"": Measured(lambda: rows, None, coverage)}
+
+    def tests_in_words(self) -> str:
+        """Describe the tests as published."""
+        about, names = self.provenance, list(dict.fromkeys(self.frame["test"]))
+        listed = join_words(names) if len(names) <= MOST_NAMED else f"{names[0]} to {names[-1]}"
+        tests = number_of(len(names), "sentence encoder association test")
+        encoders = join_words(dict.fromkeys(self.frame["model"]))
+        return (
+            f"We ran {tests} (SEAT: {listed}) on {encoders}. p is one-sided: of permuted sentences, "
+            "and of permuted words. It is exact or bounded where possible, and otherwise from "
+            f"{about['samples']:,} random partitions (seed {about['seed']}). p over sentences was "
+            "corrected for the number of tests by Holm's method."
+        )
+
+    def rope_in_words(self, view: View) -> str:
+        """Return "": no sentence about the tests names the ROPE."""
+        return ""
 
     def published(self) -> pd.DataFrame:
         """Return the nine published columns."""
@@ -187,6 +280,17 @@ class SeatResult(sections.Result):
                     )
                 )
         return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
+
+
+def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:
+    """Return the interval of associated - different for new words, with its errors."""
+    gap = fit.contrasts(prob, estimand="population", level="overall").iloc[0]
+    return gap[["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]]
+
+
+def classes_of_test(fit: BiasFit, prob: float, rope: float = ROPE) -> pd.DataFrame:
+    """Return associated - different of either set of targets."""
+    return fit.contrasts(prob, rope, level="class").drop(columns=["level", "contrast"])
 
 
 def base_of_test(name: str) -> tuple[str, int]:

@@ -25,18 +25,25 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
+from bayesbias.core.conventions import PROB
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.models.variants import slopes_for
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
-from bayesbias.studies.sentences.result import KEY, PUBLISHED_COLUMNS, SeatResult
+from bayesbias.studies.sentences.result import (
+    KEY,
+    PUBLISHED_COLUMNS,
+    Key,
+    SeatResult,
+    classes_of_test,
+    interval_of_test,
+)
 from bayesbias.tables.covariates import (
     Given,
     columns_of_covariate,
@@ -277,6 +284,7 @@ def seat(
     spec = load_model("sentence") if bayes or asked.slopes else None
     sampler = {"draws": draws, "tune": tune, "chains": chains}
     rows: list[dict[str, Any]] = []
+    fits: dict[Key, BiasFit] = {}
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in _PARTS}
 
     def keep(
@@ -325,13 +333,14 @@ def seat(
                 try:
                     fitted, notes = _fitted(encoded, encoder, spec, asked, {"seed": own, **sampler})
                     row |= _fitted_row(fitted, prob)
-                    classes = fitted.contrasts(prob, level="class").drop(
-                        columns=["level", "contrast"]
-                    )
-                    keep("classes", labels, classes)
+                    keep("classes", labels, classes_of_test(fitted, prob))
                     keep("notes", labels, {"note": notes})
                     if fitted.spec.covariates():
                         keep("slopes", labels, fitted.slopes(prob))
+                    # A copy is without the tables that were made.
+                    fits[labels["model"], labels["options"], labels["test"]] = dataclasses.replace(
+                        fitted
+                    )
                 except Exception as error:  # as above
                     fail(labels, error, "the model could not be fitted: ")
     if not rows:
@@ -370,7 +379,7 @@ def seat(
         provenance["slopes"] = {
             n: None if by is None else list(by) for n, by in asked.slopes.items()
         }
-    return SeatResult(frame=frame, provenance=provenance, **tables)
+    return SeatResult(frame=frame, provenance=provenance, fitted=fits, **tables)
 
 
 def _scored(encoded: EncodedTest, samples: int, seed: int) -> dict[str, Any]:
@@ -434,7 +443,8 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     return {
         "contrast": gap["mean"],
         "mcse_contrast": gap["mcse_mean"],
-        **gap[["sd", "hpdi_low", "hpdi_high", "mcse_sd", "mcse_low", "mcse_high"]],
+        **gap[["sd", "mcse_sd"]],
+        **interval_of_test(fitted, prob),
         "standardized": standard["mean"],
         "mcse_standardized": standard["mcse_mean"],
         **standard[[superiority, f"mcse_{superiority}"]],

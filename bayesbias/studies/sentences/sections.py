@@ -11,10 +11,16 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import MISFIT, heading, listing, slope_sections
+from bayesbias.studies.glossary import explain_distances
 from bayesbias.studies.sentences.result import KEY, SIGNIFICANT, SeatResult
 from bayesbias.tables.sentences import encoder_label
 
 QUESTION = "Are sentences about the targets closer to one set of attributes?"
+ONE_VERDICT = False
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (SeatResult,)
+glossary = explain_distances
 
 BELOW_ALPHA = f"p < {SIGNIFICANT:g}"
 MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary

@@ -22,8 +22,12 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
-from bayesbias.core import InputError, checks, sections, some
-from bayesbias.inference.view import PROB, STANDARD_ROPE
+from bayesbias.core import InputError, checks, some
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
+from bayesbias.core.result import Result
+from bayesbias.inference.description import rows_of_fits
+from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.view import View
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations
@@ -44,7 +48,7 @@ _ALIKE = 1e-3  # the published predictions and those of m1, which is trained as 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SentimentAnalysis(sections.Result):
+class SentimentAnalysis(Result):
     """The published analysis of some classifiers.
 
     Attributes
@@ -107,6 +111,42 @@ class SentimentAnalysis(sections.Result):
     def classifiers(self) -> tuple[str, ...]:
         """The names of the classifiers."""
         return tuple(classifiers_in(self.table))
+
+    def shown_with(self, view: View) -> tuple[SentimentAnalysis, View]:
+        """Return the analysis with all intervals of the probability of a view, if it was chosen."""
+        if "prob" not in view.given or view.prob == self.provenance["prob"]:
+            return self, view
+        about = {**self.provenance, "prob": view.prob}
+        published = _published(self.table, about)
+        del published["notes"]
+        return replace(self, **published, provenance=about), view
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits are compared with: F - M of each classifier, and coverage."""
+        used = self.table["profession"].nunique()
+        coverage = with_coverage(used / (used + len(self.provenance.get("left_out", ()))))
+        fit = self.fit
+        if fit is None:
+            return {"": Measured(None, None, coverage)}
+
+        def contrasts() -> pd.DataFrame:
+            parts = []
+            for estimand in ("population", "listed_words"):
+                rows = fit.summary(prob, estimand)
+                parts += [rows.assign(contrast=name) for name in ("F - M", "female - male")]
+            whole = pd.concat(parts)
+            shown = whole["classifier"] if len(self.classifiers) > 1 else ""
+            return whole.assign(level="overall", name=whole["classifier"], shown=shown)
+
+        return {"": Measured(contrasts, fit.diagnostics()["ok"], coverage)}
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled."""
+        return rows_of_fits(self.fits(), self.provenance.get("name"))
+
+    def rope_in_words(self, view: View) -> str:
+        """Return "": the ROPE is in SDs of the pairs of each classifier."""
+        return ""
 
     def classifier_contrasts(self, prob: float = PROB) -> pd.DataFrame:
         """Compare classifiers with each other, sentence pair by sentence pair.
@@ -289,14 +329,14 @@ def fit_sentiment(
 
 def _fit_between(fit: BiasFit) -> BiasFit | None:
     """Fit the model to the differences between classifiers; None where there are none."""
-    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+    from bayesbias.inference.fitting import fit as fit_model
 
     same = ["noun_pair", "profession", "category", *fit.spec.covariates()]
     rows = between_models(fit.table, "classifier", same, fit.spec.outcome)
     varies = rows.groupby("classifier")[fit.spec.outcome].transform("std") > _TIED
     if not varies.any():
         return None
-    how = settings_of_sampler(fit.provenance["sampler"])
+    how = fit.sampling.arguments()
     how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
     return fit_model(rows[varies], fit.spec, pointwise=False, progress=False, **how)
 

@@ -20,6 +20,10 @@ QUESTION = "Does a classifier rate sentences about women and men differently, fo
 
 ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (SentimentAnalysis,)
 GLOSSARY = (
     (
         "F - M",
@@ -35,6 +39,11 @@ GLOSSARY = (
 FEMALE_MINUS_MALE = Column("f_minus_m", "F - M", "signed", 4)
 T, P = Column("t", "t", "signed", 2), Column("p_value", "p", "p_value")
 SHARE = Column("hpdi_low", "{prob} HPDI", "interval", 2, "hpdi_high")
+
+
+def glossary(result: SentimentAnalysis) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the page explains."""
+    return GLOSSARY
 
 
 def header(result: SentimentAnalysis, view: View) -> list[str]:
@@ -254,7 +263,7 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     assert fit is not None
     asked = fit.quantities("overall", "population", "classifier")
     sd = fit.table.loc[fit.table["classifier"] == name, fit.spec.outcome].std()
-    rope = float(view.standard_rope * sd) or None
+    rope = view.rope if "rope" in view.given else float(view.standard_rope * sd) or None
     frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
     new, way = "for new nouns and professions", "higher" if row.mean > 0 else "lower"

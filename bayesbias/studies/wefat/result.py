@@ -13,25 +13,31 @@ either line, the association of a target is :math:`\beta x + b`, :math:`\operato
 \sqrt{\beta^2 + 2 \sigma_b^2}`.
 """
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, override
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, sections
+from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB
+from bayesbias.core.result import Result
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import beside, describe_mixtures
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.linear import Linear, Mixtures, Quantities
+from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB
+from bayesbias.inference.view import View
 from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
-from bayesbias.scores.wefat import SAMPLES, wefat_score
+from bayesbias.scores.wefat import SAMPLES, wefat_score, with_interval
 from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import Source, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
@@ -56,7 +62,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WefatResult(sections.Result):
+class WefatResult(Result):
     """The result of a WEFAT: published score, model and targets.
 
     Attributes
@@ -105,6 +111,7 @@ class WefatResult(sections.Result):
     """
 
     study = "wefat"  # whose sections show it, see bayesbias.output
+    has_rope = False
 
     published: Score
     slope: Estimated
@@ -142,6 +149,41 @@ class WefatResult(sections.Result):
         """The targets off the line (interval excludes 0), the farthest first."""
         apart = self.frame[self.frame["off_line"]]
         return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
+
+    def shown_with(self, view: View) -> tuple[WefatResult, View]:
+        """Return the result with intervals of the probability of a view, by default its own."""
+        super().shown_with(view)
+        view = view.resolved(prob=self.prob)
+        if view.prob == self.prob:
+            return self, view
+
+        def make() -> WefatResult:
+            return described(
+                with_interval(self.published, view.prob),
+                self.fit,
+                self.frame["target"].tolist(),
+                self.center,
+                self.scale,
+                view.prob,
+                seed=self.seed,
+                provenance=self.provenance,
+            )
+
+        return self.cached(view.prob, make), view
+
+    def measured(self, prob: float) -> dict[str, Measured]:
+        """Return what limits are compared with: the slope, and the correlation."""
+        shown, _ = self.shown_with(View(prob))
+        named = {"slope": shown.slope, "true correlation": shown.true_correlation}
+        rows = pd.DataFrame([{"contrast": name, **asdict(row)} for name, row in named.items()])
+        rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
+        missing = len(self.fit.provenance["coverage"].get("missing", ()))
+        coverage = with_coverage(self.n / (self.n + missing))
+        return {"": Measured(lambda: rows, self.fit.diagnostics()["ok"], coverage)}
+
+    def rows_in_words(self) -> str:
+        """Say what was modeled."""
+        return rows_of_fits(self.fits(), self.provenance.get("name"))
 
     def predict(self, values: Sequence[float] | float) -> pd.DataFrame:
         """Return the association of a new target with a given covariate.
@@ -305,37 +347,53 @@ def of_published(
         }
     )
     fitted = fit(frame, "wefat", seed=seed, **sampling)
-    slope, spread = _mixed(fitted, published.classes, slope=True)
-    own, off = (
-        pd.DataFrame(describe_mixtures(_mixed(fitted, published.classes, at, targets)[0], prob))
-        for at in (x, None)
-    )
-    table = pd.DataFrame(
+    about = {"seed": seed, "provenance": provenance or {}}
+    return described(published, fitted, targets, center, scale, prob, **about)
+
+
+def described(
+    published: Score,
+    fitted: BiasFit,
+    targets: Sequence[str],
+    center: float,
+    scale: float,
+    prob: float,
+    **about: Any,
+) -> WefatResult:
+    """Return the result of a fit, with estimates and intervals of a probability."""
+    sets = published.classes
+    numbers = np.array([published.covariates[word] for word in targets])
+    x = (numbers - center) / scale
+
+    slope, spread = _mixed(fitted, sets, slope=True)
+    association = pd.DataFrame(describe_mixtures(_mixed(fitted, sets, x, targets)[0], prob))
+    deviation = pd.DataFrame(describe_mixtures(_mixed(fitted, sets, None, targets)[0], prob))
+    # An end that another seed would put on the other side of zero concludes nothing.
+    above = deviation["hpdi_low"] > 2 * deviation["mcse_low"]
+    below = -deviation["hpdi_high"] > 2 * deviation["mcse_high"]
+    frame = pd.DataFrame(
         {
             "target": list(targets),
             "covariate": numbers,
             "score": [published.scores[word] for word in targets],
-            "association": own["mean"],
-            **own[["hpdi_low", "hpdi_high"]],
-            **beside(off, "deviation"),
-            # An end that another seed would put on the other side of zero concludes nothing.
-            "off_line": (off["hpdi_low"] > 2 * off["mcse_low"])
-            | (-off["hpdi_high"] > 2 * off["mcse_high"]),
-            "mcse_association": own["mcse_mean"],
-            **own[["mcse_low", "mcse_high"]],
+            "association": association["mean"],
+            **association[["hpdi_low", "hpdi_high"]],
+            **beside(deviation, "deviation"),
+            "off_line": above | below,
+            "mcse_association": association["mcse_mean"],
+            **association[["mcse_low", "mcse_high"]],
         }
     )
     return WefatResult(
         published=published,
         slope=_estimated(slope, prob),
         true_correlation=true_correlation(slope, spread, prob),
-        frame=table,
+        frame=frame,
         center=center,
         scale=scale,
         prob=prob,
-        seed=seed,
         fit=fitted,
-        provenance=provenance or {},
+        **about,
     )
 
 

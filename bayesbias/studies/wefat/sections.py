@@ -10,10 +10,17 @@ from bayesbias.core import number_of
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import HPDI, MEAN
 from bayesbias.inference.view import Verdict, View, sure_side
+from bayesbias.scores.score import Score
 from bayesbias.studies import common
-from bayesbias.studies.wefat.result import WefatResult
+from bayesbias.studies.glossary import explain_distances
+from bayesbias.studies.wefat.result import Estimated, WefatResult
 
 QUESTION = "Do associations of words rise or fall with a number about them?"
+ONE_VERDICT = True
+FILES_BEFORE = False
+FIT_FILE = ""
+TYPES: tuple[type, ...] = (WefatResult, Estimated, Score)
+glossary = explain_distances
 
 
 def header(result: WefatResult, view: View) -> list[str]:
@@ -111,7 +118,7 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
             f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}."
         )
     off = list(result.off_line)
-    chance = (1 - result.prob) * len(result.frame)
+    chance = (1 - view.prob) * len(result.frame)
     details = (
         f"{number_of(len(off), 'word')} off the line{f' ({common.listing(off)})' if off else ''}; "
         f"about {chance:.1f} of {len(result.frame)} would be expected by chance."

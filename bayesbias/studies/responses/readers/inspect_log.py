@@ -3,14 +3,14 @@
 The outcome is the first score: C and I are 1 and 0. Metadata of a sample are columns by their own name.
 """
 
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-_MOST = 64 * 2**20  # bytes of one sample
+from bayesbias.core.files import MOST_TEXT, check_sizes, most_unpacked, parse_json
+
 _VALUES = {"C": 1, "I": 0, "P": 0.5}
 
 
@@ -18,14 +18,21 @@ def samples(path: Path) -> pd.DataFrame:
     """Return a row a sample and epoch."""
     rows: list[dict[str, Any]] = []
     with zipfile.ZipFile(path) as log:
-        header = json.loads(log.read("header.json")) if "header.json" in log.namelist() else {}
+        wanted = [
+            info
+            for info in log.infolist()
+            if info.filename == "header.json"
+            or (info.filename.startswith("samples/") and info.filename.endswith(".json"))
+        ]
+        for info in wanted:  # what the zip states, before anything is unpacked
+            check_sizes([info], MOST_TEXT, f"{path}, {info.filename}")
+        check_sizes(wanted, most_unpacked(path.stat().st_size), path)
+        header = _read(log, "header.json", path) if "header.json" in log.namelist() else {}
         about = header.get("eval", {})
-        for info in log.infolist():
-            if not (info.filename.startswith("samples/") and info.filename.endswith(".json")):
+        for info in wanted:
+            if info.filename == "header.json":
                 continue
-            if info.file_size > _MOST:
-                raise ValueError(f"{info.filename} is larger than {_MOST} bytes")
-            sample = json.loads(log.read(info))
+            sample = _read(log, info.filename, path)
             scores = {
                 name: _VALUES.get(str(score.get("value")), score.get("value"))
                 for name, score in (sample.get("scores") or {}).items()
@@ -42,3 +49,7 @@ def samples(path: Path) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _read(log: zipfile.ZipFile, name: str, path: Path) -> Any:
+    return parse_json(log.read(name), f"{path}, {name}")

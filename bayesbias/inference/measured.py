@@ -1,0 +1,112 @@
+"""What limits are compared with: rows of contrasts, other named quantities, and convergence.
+
+Each kind of result makes it (`Result.measured`); `bayesbias.studies.check_requirements` compares it
+with limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.tables.coverage import Coverage
+
+ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One quantity, as a limit is compared with it.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``hpdi_low, hpdi_high``, perhaps ``mcse_low, mcse_high``, and ``shown``: whose interval it
+        is, "" where there is one. A limit has to be met by each.
+    converged : bool
+        Whether the fits that it rests on have converged.
+    is_size : bool
+        Whether limits are for its size, whatever its sign.
+    by_construction : {"no", "partly", "wholly"}
+        How much of it a method forces to zero whatever the vectors were.
+    refused, refused_below : str
+        Why no limit is met anyway, or no upper limit; "" where there is no such reason.
+    """
+
+    rows: pd.DataFrame
+    converged: bool = True
+    is_size: bool = False
+    by_construction: str = "no"
+    refused: str = ""
+    refused_below: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """All that limits on a result, or on one of its methods, are compared with.
+
+    Attributes
+    ----------
+    make_contrasts : function, optional
+        Returns ``contrast, level, name, estimand, shown`` with the ends of the intervals and their
+        Monte Carlo errors; called where a limit names a contrast. Without it there are none.
+    converged : bool or None
+        None without a model.
+    other : mapping of str to function
+        Further names, such as ``coverage``, each with what makes its `Measure`.
+    refused : str
+        Why no limit on a contrast is met, such as that nothing was fitted.
+    """
+
+    make_contrasts: Callable[[], pd.DataFrame] | None
+    converged: bool | None
+    other: Mapping[str, Callable[[], Measure]] = field(default_factory=dict)
+    refused: str = ""
+
+    @cached_property
+    def contrasts(self) -> pd.DataFrame:
+        """The rows of contrasts; empty where there are none."""
+        if self.make_contrasts is None:
+            return pd.DataFrame({"contrast": []})
+        return self.make_contrasts()
+
+
+def exact(low: float | None, high: float | None = None, **about: Any) -> Measure:
+    """Return a number, or an interval, without Monte Carlo error.
+
+    Examples
+    --------
+    >>> exact(0.9).rows[["hpdi_low", "hpdi_high"]].values.tolist()
+    [[0.9, 0.9]]
+    """
+    high = low if high is None else high
+    return Measure(pd.DataFrame({"hpdi_low": [low], "hpdi_high": [high], "shown": [""]}), **about)
+
+
+def with_coverage(share: float | None) -> dict[str, Callable[[], Measure]]:
+    """Return the name ``coverage`` with a share, or nothing where the share is not known."""
+    return {} if share is None else {"coverage": lambda: exact(share)}
+
+
+def share_found(coverage: Mapping[str, Any] | None, lost: int = 0) -> float | None:
+    """Return the share of the listed words that were found, and not lost later."""
+    groups = [group for _, _, group in Coverage.from_dict(coverage).groups()]
+    listed = sum(group.listed for group in groups)
+    found = sum(group.found for group in groups) - lost
+    return found / listed if listed else None
+
+
+def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
+    """Return what limits on a result with contrasts and a coverage are compared with."""
+
+    def contrasts() -> pd.DataFrame:
+        rows = result.contrasts(prob=prob)
+        return rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
+
+    converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
+    share = share_found(result.provenance.get("coverage"))
+    return {"": Measured(contrasts, converged, with_coverage(share))}

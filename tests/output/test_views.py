@@ -1,0 +1,161 @@
+"""Every kind of result obeys the view: interval, ROPE, and the contract of its study."""
+
+import ast
+import inspect
+import json
+import re
+
+import numpy as np
+import pytest
+from helpers.pages import unrendered
+from helpers.places import PACKAGE
+
+import bayesbias as bb
+from bayesbias.core.result import Result
+from bayesbias.output import registry
+from bayesbias.studies.study import Study
+from output.results import MAKERS, sweep
+
+INTERVAL = re.compile(r"\[([-+\N{MINUS SIGN}]?[\d.]+), ([-+\N{MINUS SIGN}]?[\d.]+)\]")
+KINDS = {
+    "association": "fit",
+    "groups": "groups",
+    "corpora": "corpora",
+    "debiasing": "comparison",
+    "replicates": "replicates",
+    "sentences": "seat_with_fits",
+    "sentiment": "sentiment_with_fit",
+    "wefat": "wefat",
+    "responses": "responses",
+    "sweep": "sweep",
+}
+
+
+@pytest.fixture(scope="module", params=registry.KINDS)
+def result(request, tmp_path_factory):
+    name = KINDS[request.param]
+    made = sweep(str(tmp_path_factory.mktemp("sweep"))) if name == "sweep" else MAKERS[name]()
+    assert made.study == request.param
+    return made
+
+
+def width_of_text(text: str) -> float:
+    """Return the mean width of all intervals of a text."""
+    ends = np.array(
+        [
+            [float(end.replace("\N{MINUS SIGN}", "-")) for end in pair]
+            for pair in INTERVAL.findall(text)
+        ]
+    )
+    return float(np.ptp(ends, axis=1).mean())
+
+
+def width_of_json(answer: object) -> float:
+    """Return the mean width of all intervals in the rows of JSON."""
+    widths = []
+
+    def visit(value: object) -> None:
+        if isinstance(value, dict):
+            if isinstance(value.get("hpdi_low"), float):
+                widths.append(value["hpdi_high"] - value["hpdi_low"])
+            for part in value.values():
+                visit(part)
+        elif isinstance(value, list):
+            for part in value:
+                visit(part)
+
+    visit(answer)
+    return float(np.mean(widths))
+
+
+@pytest.mark.slow
+def test_every_kind_shows_the_probability_that_is_asked_for(result, tmp_path, monkeypatch):
+    unrendered(monkeypatch)
+    widths = {}
+    for prob in (0.5, 0.89):
+        view = bb.View(prob=prob)
+        folder = tmp_path / f"run-{prob}"
+        bb.save_run(result, folder, view=view, figures=())
+        terminal = bb.output.to_text(result, view)
+        page = bb.write_report(result, tmp_path / "page.html", view=view).read_text("utf-8")
+        assert f"{prob:.0%} HPDI" in terminal or f"{prob:.0%} interval" in terminal
+        assert bb.output.to_text(bb.load_run(folder).result, view) == terminal
+        assert json.loads((folder / "run.json").read_text())["view"]["prob"] == prob
+        widths[prob] = {
+            "terminal": width_of_text(terminal),
+            "page": width_of_text(page),
+            "json": width_of_json(bb.output.to_json(result, view)),
+            "folder": width_of_text((folder / "result.txt").read_text("utf-8")),
+        }
+    # An interval of 50 % of a normal posterior is .42 times as wide as one of 89 %.
+    for output, width in widths[0.5].items():
+        assert 0.3 < width / widths[0.89][output] < 0.6, output
+
+
+@pytest.mark.slow
+def test_a_rope_is_obeyed_or_refused(result):
+    if not result.has_rope:
+        with pytest.raises(bb.InputError, match="ROPE"):
+            bb.output.to_text(result, bb.View(rope=0.5))
+        return
+    wide, narrow = (
+        bb.output.to_json(result, bb.View(rope=rope, standard_rope=rope)) for rope in (100.0, 1e-6)
+    )
+    assert wide["interpretation"] != narrow["interpretation"] or wide != narrow
+
+
+@pytest.mark.slow
+def test_a_result_has_the_methods_of_its_contract(result):
+    assert isinstance(result, Result)
+    measured = result.measured(0.89)
+    assert measured
+    assert all(of.converged for of in measured.values())
+    assert result.tests_in_words() or result.rows_in_words() or not result.fits()
+
+
+@pytest.mark.parametrize("kind", registry.KINDS)
+def test_a_registered_study_keeps_the_contract(kind):
+    study = registry.study_named(kind)
+    assert isinstance(study, Study)
+    for name, function in inspect.getmembers(Study, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        expected = list(inspect.signature(function).parameters)[1:]
+        assert len(inspect.signature(getattr(study, name)).parameters) == len(expected), name
+    assert study.QUESTION.endswith("?")
+    assert all(isinstance(part, type) for part in study.TYPES)
+
+
+def test_nobody_asks_for_the_name_of_a_study_but_its_folder_the_registry_and_its_command():
+    """A comparison or look-up by the name of a kind would have to be found for each new kind."""
+    allowed = {
+        "output/registry.py",
+        "cli/responses.py",
+        "cli/compare.py",
+        "cli/fit.py",
+        "cli/seat.py",
+        "cli/score.py",
+        "cli/planning.py",
+    }
+    classes = {
+        part.__name__ for kind in registry.KINDS for part in registry.study_named(kind).TYPES
+    }
+    names = {*registry.KINDS, *classes, "BiasFit"}
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if place in allowed:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and _asks_for_a_kind(node, names):
+                wrong.append(f"{place}:{node.lineno}")
+    assert not wrong
+
+
+def _asks_for_a_kind(node: ast.Compare, names: set[str]) -> bool:
+    """Whether a comparison has the attribute `study` or `__name__`, and the name of a kind."""
+    sides = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+    attributes = {side.attr for side in sides if isinstance(side, ast.Attribute)}
+    texts = {side.value for side in sides if isinstance(side, ast.Constant)}
+    by_attribute = attributes & {"study", "__name__"} or "study" in texts
+    return bool(by_attribute) and bool(texts & names)

@@ -1,0 +1,294 @@
+"""Responses: estimates of the crossed models, published scores, limits and ROPEs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.responses import choice_answers, choices, crossed, fitted, quick, replies, shared
+
+import bayesbias as bb
+from bayesbias.core.errors import InputError
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_answers_of_one_reply_go_together(tmp_path, together):
+    """The SD for these words and prompts is that of replies, as independent units, over sqrt(R)."""
+    rng = np.random.default_rng(3)
+    wrong = (lambda: [rng.random() < 0.2] * 4) if together else (lambda: rng.random(4) < 0.2)
+    table = bb.studies.load_responses(choices(tmp_path, replies(wrong)))
+    found = fitted(table, draws=500, chains=2)
+    row = found.contrasts(estimand="listed_words", level="overall").query("scale == 'probability'")
+    scores = bb.studies.responses.table.answer_scores(table)["score"]
+    assert row["sd"].item() == pytest.approx(scores.std() / np.sqrt(len(scores)), rel=0.25)
+    assert row["mean"].item() == pytest.approx(scores.mean(), abs=2 * row["sd"].item())
+
+
+def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
+    table = bb.studies.load_responses(
+        choices(tmp_path, ["joy - young\nlove - young\nhurt - old\nevil - old"] * 5)
+    )
+    found = fitted(table, draws=200, tune=200, chains=2)
+    assert np.isnan(found.published["t"]).all()
+    assert any("undefined" in note for note in found.notes)
+
+
+def test_winogender_as_published():
+    table = bb.studies.load_responses(shared("logprob/winogender_masked_lm_scores.csv"))
+    found = fitted(table)
+    assert "log probability" in bb.output.to_text(found)
+    rows = found.published[found.published["name"] == "female - male"].set_index("score")
+    assert rows.loc["paired t over pairs", ["n", "t"]].tolist() == pytest.approx(
+        [240, 9.9], abs=0.05
+    )
+    assert rows.loc["paired t over items", ["n", "t"]].tolist() == pytest.approx(
+        [60, 5.7], abs=0.05
+    )
+    own = found.contrasts(level="overall")
+    assert set(own["contrast"]) >= {"female - male", "female - others", "male - neutral"}
+
+
+def test_numbers_are_fitted_exactly_and_contrasted():
+    table = bb.responses_table(crossed(("a", "b", "c"), difference=0.8, seed=3))
+    found = fitted(table)
+    assert found.kind == "number"
+    assert found.fit.provenance["sampler"]["method"] == "collapsed"
+    frame = found.contrasts(estimand="listed_words", level="overall").set_index("contrast")
+    means = table.frame.groupby("group")["outcome"].mean()
+    assert frame.loc["a - c", "mean"] == pytest.approx(means["a"] - means["c"])
+    assert frame.loc["b - others", "mean"] == pytest.approx(
+        means["b"] - (means["a"] + means["c"]) / 2
+    )
+    wide = found.contrasts(estimand="population", level="overall").set_index("contrast")
+    assert wide.loc["a - c", "sd"] > frame.loc["a - c", "sd"]
+    assert wide.loc["a - c", "verdict"].startswith("below")
+    with pytest.raises(InputError, match="fit_responses"):
+        bb.fit(table)
+
+
+def test_models_are_compared_on_the_same_items():
+    frame = crossed(models=("m", "n"), words=6, spread=0.5, seed=5)
+    found = fitted(frame)
+    rows = found.contrasts(estimand="population", level="overall").set_index("model")
+    assert list(rows.index) == ["m", "n", "m - n"]
+    assert rows.loc["m - n", "sd"] < 0.7 * np.hypot(rows.loc["m", "sd"], rows.loc["n", "sd"])
+    assert "model_by_word" in found.fit.spec.mu
+    text = bb.output.to_text(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.partition("Result")[2].count("a - b") == 2  # and in the note
+    with pytest.raises(InputError, match="level"):
+        found.contrasts(level="job")
+
+
+@pytest.mark.parametrize("choice", [False, True])
+def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
+    frame = crossed(models=("m", "n"), words=8, spread=0.5, seed=5)
+    apart = frame["template"].isin(["t1", "t2"])
+    frame.loc[apart & (frame["group"] == "a"), "outcome"] += 3  # of which only m has t2
+    frame = frame[(frame["model"] == "m") | (frame["template"] != "t2")]
+    if choice:
+        noisy = frame["outcome"] + np.random.default_rng(1).logistic(size=len(frame))
+        frame = frame.assign(outcome=(noisy > noisy.median()).astype(int))
+    found = quick(frame)
+    rows = found.contrasts(estimand="listed_words", level="overall")
+    rows = rows[rows["scale"] != "log_odds"].set_index("model")
+
+    def difference(own):
+        means = own.groupby(["model", "group"])["outcome"].mean().unstack()
+        return means["a"] - means["b"]
+
+    both = difference(frame[frame["template"] != "t2"])
+    tolerance = 0.05 if choice else 1e-9  # counts are shrunk a little
+    assert rows.loc["m - n", "mean"] == pytest.approx(both["m"] - both["n"], abs=tolerance)
+    assert rows.loc["m", "mean"] == pytest.approx(difference(frame)["m"], abs=tolerance)
+    assert sum("n lacks 1 of 3 prompts" in note for note in bb.interpret(found).notes) == 1
+    if not choice:  # nothing that both answered
+        alone = frame[(frame["model"] == "n") | (frame["template"] == "t2")]
+        rows = quick(alone).contrasts(level="overall").set_index("model")
+        assert rows.loc["m - n", "estimand"] == "population"
+
+
+def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():
+    """Another model with levels of items and templates of its own does not widen the interval of the first."""
+    frame = crossed(models=("m", "n"), words=6, items=6, spread=0.2, seed=5)
+    second = frame["model"] == "n"
+    frame.loc[second, "outcome"] += frame["item"].isin(["i0", "i3"])
+    frame.loc[second, "outcome"] += frame["template"].map({"t0": -1, "t1": 1, "t2": 0})
+    first, both = (
+        fitted(own).contrasts(estimand="population", level="overall").iloc[0]
+        for own in (frame[~second], frame)
+    )
+    assert both["mean"] == pytest.approx(first["mean"], abs=0.2 * first["sd"])
+    assert both["sd"] < 1.2 * first["sd"]
+
+
+def test_choices_give_probabilities_and_log_odds():
+    frame = choice_answers()
+    found = fitted(frame)
+    assert found.kind == "choice"
+    state = found.fit.diagnostics()
+    assert state["divergences"] == 0
+    rows = found.contrasts(level="overall").set_index(["scale", "estimand"])
+    shares = frame.groupby("group")["outcome"].mean()
+    assert rows.loc[("probability", "listed_words"), "mean"] == pytest.approx(
+        shares["a"] - shares["b"], abs=0.03
+    )
+    assert (
+        rows.loc[("probability", "population"), "sd"]
+        > 2 * rows.loc[("probability", "listed_words"), "sd"]
+    )
+    assert np.sign(rows.loc["log_odds"]["mean"]).nunique() == 1
+    assert "a - b" in str(bb.interpret(found))
+    alone = found.independent().iloc[0]
+    assert alone["answers"] == 300
+    assert 3 < alone["mean"] < 100
+    assert found.variance()["mean"].sum() == pytest.approx(1)
+
+
+@pytest.mark.slow
+def test_a_second_model_leaves_the_contrast_of_the_first_as_it_was():
+    """Of single 0/1 answers about items, where priors of SDs that the data hardly tell could widen it."""
+    rng = np.random.default_rng(4)
+    rows = [(g, f"i{i}", m) for m in ("m", "n") for i in range(20) for g in ("a", "b")]
+    frame = pd.DataFrame(rows, columns=["group", "item", "model"])
+    p = np.where(frame["group"] == "a", 0.75, 0.45)
+    frame["outcome"] = (rng.random(len(frame)) < p).astype(int)
+    alone, both = (
+        fitted(own)
+        .contrasts(estimand="population", level="overall")
+        .query("scale == 'probability'")
+        .iloc[0]
+        for own in (frame[frame["model"] == "m"], frame)
+    )
+    assert both["mean"] == pytest.approx(alone["mean"], abs=0.35 * alone["sd"])
+    assert both["sd"] < 1.25 * alone["sd"]
+
+
+def test_independent_answers_follow_their_equation():
+    """Of two groups with words of their own, from the variances and the labels of the answers."""
+    rng = np.random.default_rng(0)
+    frame = crossed(words=8, templates=4, items=4, spread=0.0)
+    frame["outcome"] += rng.normal(0, 1, len(frame))
+    found = fitted(frame)
+    fit = found.fit
+    draws, table = fit.parameter_draws(), fit.table
+    weights = pd.Series(np.where(table["group"] == "a", 1, -1) / 128)
+    noise = draws["sigma"].ravel() ** 2 * (weights**2).sum()
+    variance, alone = noise, noise
+    for name in (name for name in fit.spec.mu if fit.spec.is_random(name)):
+        about = fit.spec.parameters[name]
+        square = draws[about.args["sigma"]].ravel() ** 2
+        sums = weights.groupby([table[column] for column in about.dims], observed=True).sum()
+        variance = variance + square * (sums**2).sum()
+        alone = alone + square * min((sums**2).sum(), (weights**2).sum())
+    expected = 256 * alone / variance
+    row = found.independent().iloc[0]
+    assert (row["answers"], row["mean"]) == (256, pytest.approx(expected.mean()))
+    assert 20 < row["hpdi_low"] < row["hpdi_high"] < 256
+
+
+def test_by_item_estimands_that_hold_the_same_are_one():
+    """As of pairs of sentences that are one row each: nothing tells these pairs from new ones."""
+    rng = np.random.default_rng(0)
+    frame = crossed(words=8, templates=1, items=3)
+    frame["word"] = [f"pair {k // 2}" for k in range(len(frame))]
+    frame = frame.assign(
+        group=["more", "less"] * (len(frame) // 2), item=frame["item"].sort_values().to_list()
+    )
+    frame["outcome"] = rng.normal(0, 1, len(frame))
+    found = quick(frame)
+    assert found.kind == "paired"
+    rows = found.contrasts()
+    assert set(rows.query("level == 'item'")["estimand"]) == {"population"}
+    assert set(rows.query("level == 'overall'")["estimand"]) >= {"population", "listed_words"}
+    items = found.items()
+    np.testing.assert_allclose(items["mean"], rows.query("level == 'item'")["mean"])
+    assert found.items_title == "Differences by item, for new words"
+    words = quick(crossed())
+    assert words.items_title == "Each group by item, for new words and prompts"
+    item = words.items().set_index(["group", "name"]).loc[("a", "i0")]
+    assert item["hpdi_low"] < item["mean"] < item["hpdi_high"]
+    assert item["mcse_mean"] > 0
+    assert set(words.contrasts(level="item")["estimand"]) == set(words.estimands)
+
+
+def test_limits_of_responses():
+    frame = crossed(difference=1.0, seed=4)
+    frame.loc[0, "outcome"] = np.nan
+    found = quick(frame)
+    limits = "converged, coverage>0.9, coverage>0.9999, a - b>-5, a - b (listed_words)>5"
+    checks = bb.studies.check_requirements(found, limits)
+    assert [check.met for check in checks] == [True, True, False, True, False]
+
+
+def test_limits_take_a_reversed_contrast_and_the_printed_name():
+    found = quick(crossed(models=("m", "n"), difference=1.0, words=6, spread=0.1, seed=4))
+    rows = found.contrasts(estimand="population", level="overall").set_index("model")
+    names = "b - a (m)>0, m: b - a>0, m - n: a - b<9, a - b (n - m)<9, a - b (i0) (listed_words)<9"
+    turned, printed, between, models, listed = bb.studies.check_requirements(found, names)
+    assert turned.value == printed.value == pytest.approx(-rows.loc["m", "hpdi_high"])
+    assert turned.met
+    assert between.value == pytest.approx(rows.loc["m - n", "hpdi_high"])
+    assert models.value == pytest.approx(-rows.loc["m - n", "hpdi_low"])
+    item = found.contrasts(estimand="listed_words", level="item").query("name == 'i0'")
+    assert listed.value == pytest.approx(item[item["model"] != "m - n"]["hpdi_high"].max())
+    with pytest.raises(InputError, match="requirement: expected population") as error:
+        bb.studies.check_requirements(found, "a - b (nothing)<1")
+    assert ", ," not in str(error.value)
+
+
+def test_a_limit_on_an_unknown_contrast_is_refused_before_the_fit(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from bayesbias.cli.main import cli
+
+    path = tmp_path / "x.csv"
+    crossed().to_csv(path, index=False)
+    monkeypatch.setattr(bb.studies.responses.fitting, "fit_responses", None)  # is not called
+    done = CliRunner().invoke(cli, ["responses", "fit", str(path), "--require", "a - c<1"])
+    assert isinstance(done.exception, InputError)
+    assert "a - b" in str(done.exception)
+
+
+def test_limits_are_on_each_model_and_on_their_difference_by_name():
+    found = quick(crossed(models=("m", "n"), difference=1.0, words=6, spread=0.1, seed=4))
+    limits = "a - b>-1.7, a - b (m)>-1.7, a - b (m - n)<0.5, a - b (i0)<0"
+    each, first, between, item = bb.studies.check_requirements(found, limits)
+    assert (each.met, each.protected_class) == (False, "n")
+    assert (first.met, first.protected_class) == (True, "m")
+    assert (between.met, between.protected_class) == (False, "m - n")
+    assert item.met
+
+
+def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
+    frame = crossed(seed=4)
+    table = bb.responses_table(frame)
+    found = quick(table)
+    assert found.rope == pytest.approx(0.1 * frame["outcome"].std(ddof=0), rel=0.05)
+    assert f"ROPE ±{found.rope:g}" in bb.output.to_text(found)
+    assert set(found.contrasts(level="overall")["rope"]) == {found.rope}
+    assert f"±{found.rope:g}" in bb.methods_paragraph(found)
+    fewer = bb.responses_table(frame.drop(columns="item"))
+    assert quick(fewer).rope == found.rope  # of all answers, whatever tells them apart
+    wide = quick(table, rope=100)
+    assert set(wide.contrasts()["verdict"]) == {"negligible"}
+    choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
+    found = fitted(choices, draws=100, tune=200, chains=2)
+    assert found.fit.provenance["sampler"]["method"] == "counts"
+    ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
+    assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
+    with pytest.raises(InputError, match="rope"):
+        bb.fit_responses(table, rope=0)
+
+
+def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
+    """Long sentences have low log probabilities, whatever their groups."""
+    rng = np.random.default_rng(2)
+    length = np.repeat(rng.normal(0, 50, 40), 2)
+    y = length + np.tile([0.5, 0.0], 40) + rng.normal(0, 0.5, 80)
+    items = [f"i{k // 2}" for k in range(80)]
+    table = bb.responses_table({"group": ["a", "b"] * 40, "item": items, "outcome": y})
+    found = quick(table)
+    assert found.rope == pytest.approx(0.1 * np.std(y[::2] - y[1::2]), rel=0.05)
+    ax = bb.plots.plot_response_items(found)
+    assert len(ax.get_yticklabels()) == 30
+    rows = found.items().sort_values("mean")["name"]
+    assert {label.get_text() for label in ax.get_yticklabels()} == {*rows[:15], *rows[-15:]}

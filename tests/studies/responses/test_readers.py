@@ -1,0 +1,313 @@
+"""Responses: files of answers in every layout."""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.responses import (
+    crossed,
+    crows_pairs,
+    fitted,
+    lm_eval_lines,
+    long_table,
+    quick,
+    shared,
+    winogender,
+)
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.core.errors import InputError
+from bayesbias.studies.responses.table import answer_scores, cells, differences
+
+
+def test_tables_are_read_in_every_format(tmp_path):
+    frame = crossed().rename(
+        columns={"outcome": "score", "group": "race", "word": "name", "template": "prompt"}
+    )
+    files = [tmp_path / f"x.{ending}" for ending in ("csv", "tsv", "jsonl", "parquet")]
+    frame.to_csv(files[0], index=False)
+    frame.to_csv(files[1], index=False, sep="\t")
+    frame.to_json(files[2], orient="records", lines=True)
+    frame.to_parquet(files[3])
+    named = {"outcome": "score", "group": "race", "word": "name", "template": "prompt"}
+    for file in files:
+        table = bb.studies.load_responses(file, columns=named)
+        np.testing.assert_allclose(table.frame["outcome"], frame["score"])
+        assert table.groups == ["a", "b"]
+    assert bb.responses_table(files[0]).frame["word"].nunique() == 8  # usual names are known
+
+
+def test_missing_files_and_layouts_are_refused(tmp_path):
+    with pytest.raises(InputError, match="expected a file"):
+        bb.studies.load_responses(tmp_path / "no.csv")
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="layout"):
+        bb.studies.load_responses(path, layout="nonsense")
+    with pytest.raises(InputError, match="outcome"):
+        bb.studies.load_responses(path)
+
+
+def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("race,person,probability\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    with pytest.raises(InputError, match=r"toxicity.*Use race, person, probability"):
+        bb.studies.load_responses(path, columns={"outcome": "toxicity"})
+    path.write_text("sent_more,sent_less,score_more,score_less,likely\na,b,1,2,3\n")
+    with pytest.raises(InputError, match="--layout table"):
+        bb.studies.load_responses(path, columns={"outcome": "likely"})
+    crows_pairs().to_csv(path, index=False)
+    with pytest.raises(InputError, match="layout crows_pairs"):
+        bb.studies.load_responses(path, columns={"outcome": "pct_stereotype"})
+
+
+def test_one_group_is_told_how_to_name_the_groups(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    with pytest.raises(InputError, match=r"template=NAME\. Other columns: eth"):
+        fitted(path)
+
+
+def test_a_column_a_group_is_told_to_become_rows(tmp_path):
+    path = tmp_path / "wide.csv"
+    wide = long_table(1).pivot(index="task", columns="pronoun", values="score").add_suffix("_score")
+    wide.reset_index().to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"a row for each answer.*he_score.*melt"):
+        bb.studies.load_responses(path)
+
+
+def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path):
+    path = tmp_path / "excel.csv"
+    path.write_text(
+        "race;person;prompt;probability\nblack;Ebony;Hi, you;0,25\nwhite;Amanda;Hi, you;-1,5\n",
+        encoding="utf-8-sig",
+    )
+    frame = bb.studies.load_responses(path).frame
+    assert frame["outcome"].tolist() == [0.25, -1.5]
+    assert frame["template"].tolist() == ["Hi, you"] * 2
+    assert frame["group"].tolist() == ["black", "white"]
+
+
+def test_texts_are_items_where_nothing_else_tells_answers_apart(tmp_path):
+    path = tmp_path / "x.csv"
+    frame = crossed(words=3, templates=2, items=3, spread=1.0)
+    texts = frame["word"] + frame["template"] + frame["item"]
+    frame = frame.assign(sentence=texts)[["sentence", "group", "outcome"]]
+    frame.to_csv(path, index=False)
+    found = quick(path)
+    assert found.responses.frame["item"].nunique() == len(frame)
+    assert list(found.estimands.values()) == ["new items", "these items"]
+    assert any("sentence" in note for note in bb.interpret(found).notes)
+    frame[["group", "outcome"]].to_csv(path, index=False)
+    found = fitted(path)
+    assert found.fit is None
+    for column in ("word", "template", "item"):
+        assert column in found.notes[-1]
+    assert found.published["n"].tolist() == [len(frame)]
+
+
+def test_files_with_the_same_questions_are_models(tmp_path):
+    first, second = winogender(shift=0.5), winogender(shift=-0.5, seed=1)
+    (tmp_path / "bert").mkdir()
+    (tmp_path / "roberta").mkdir()
+    for paths in (("bert.csv", "roberta.csv"), ("bert/x.csv", "roberta/x.csv")):
+        paths = [tmp_path / path for path in paths]
+        for path, frame in zip(paths, (first, second), strict=True):
+            frame.to_csv(path, index=False)
+        table = bb.studies.load_responses(paths)
+        assert table.models == ["bert", "roberta"]
+        assert any("models: bert, roberta" in note for note in table.notes)
+        rows = quick(table).contrasts(estimand="listed_words", level="overall").set_index("model")
+        own = [frame["female_score"] - frame["male_score"] for frame in (first, second)]
+        assert rows.loc["bert", "mean"] == pytest.approx(own[0].mean())
+        assert rows.loc["bert - roberta", "mean"] == pytest.approx(own[0].mean() - own[1].mean())
+    halves = [first.iloc[:5], first.iloc[5:]]  # one table in two files
+    for path, frame in zip(paths, halves, strict=True):
+        frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(paths)
+    assert (table.models, table.notes) == ([""], ())
+
+
+def test_a_column_of_models_is_read_in_every_layout(tmp_path):
+    path = tmp_path / "both.csv"
+    pd.concat([winogender("m"), winogender("other")]).to_csv(path, index=False)
+    table = bb.studies.load_responses(path, columns={"model": "model"})
+    assert table.models == ["m", "other"]
+    assert table.frame["template"].nunique() == 2
+    assert table.coverage["repeats"] == 0
+    sentences = bb.list_predictions("m1").frame.drop(columns="classifier", errors="ignore")
+    sentences.assign(model="own").to_csv(path, index=False)
+    assert bb.studies.load_responses(path).models == ["own"]
+
+
+def test_samples_of_lm_eval_are_compared_on_the_same_items(tmp_path):
+    files = []
+    for seed, model in enumerate(("org__one", "org__two")):
+        (tmp_path / model).mkdir()
+        files.append(tmp_path / model / "samples_winogender_2026-01-01T00-00-00.jsonl")
+        files[-1].write_text(
+            "\n".join(json.dumps(line) for line in lm_eval_lines(("female", "male"), seed))
+        )
+    table = bb.studies.load_responses(files, columns={"group": "gender", "item": "occupation"})
+    assert table.models == ["org__one", "org__two"]
+    assert table.frame["template"].unique().tolist() == ["winogender"]
+    usual = bb.studies.load_responses(files)
+    assert usual.groups == table.groups
+    assert table.is_choice
+    assert table.frame["item"].nunique() == 6
+
+
+def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
+    lines, rows = [], []
+    for k in range(6):
+        more, less = -40.0 - k, -41.0 + (k - 2) * 0.7 - k
+        doc = {"sent_more": f"m{k}", "sent_less": f"l{k}", "bias_type": ("gender", "race")[k % 2]}
+        lines.append({"doc_id": k, "doc": doc, "filtered_resps": [[more, False], [less, False]]})
+        rows.append({**doc, "logp_more": more, "logp_less": less})
+    path, table = tmp_path / "samples_crows_pairs.jsonl", tmp_path / "crows.csv"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    pd.DataFrame(rows).to_csv(table, index=False)
+    a, b = (bb.studies.load_responses(file) for file in (path, table))
+    np.testing.assert_allclose(a.frame["outcome"], b.frame["outcome"])
+    assert a.outcome == b.outcome == "log likelihood"
+    result = fitted(b)
+    assert "sentence pairs" in " ".join(result.estimands.values())
+    assert "6 sentence pairs" in " ".join(bb.output.to_text(result).split())
+    numbered = pd.DataFrame(rows).assign(bias_type=[2, 0] * 3)
+    numbered.to_csv(table, index=False)
+    named = bb.studies.load_responses(table).frame["item"]
+    assert set(named) == {"gender", "race-color"}
+    found = result.published.set_index(["score", "name"])
+    diff = np.array([row["logp_more"] - row["logp_less"] for row in rows])
+    assert found.loc[("share of stereotyped choices", "all"), "mean_score"] == pytest.approx(
+        (diff > 0).mean()
+    )
+    t = stats.ttest_1samp(diff, 0)
+    assert found.loc["paired t over pairs"]["t"].iloc[0] == pytest.approx(t.statistic)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_pairs_are_matched_by_their_sentences(tmp_path, ending):
+    rng, n = np.random.default_rng(4), 12
+    first = pd.DataFrame({"sent_more": [f"more {k}" for k in range(n)]})
+    first = first.assign(sent_less=[f"less {k}" for k in range(n)], bias_type=["age", "race"] * 6)
+    second = first.sample(frac=1, random_state=1)[: n - 2]  # in another order, without two pairs
+    paths, diffs = [], []
+    for model, frame in (("one", first), ("two", second)):
+        paths.append(tmp_path / model / f"samples_x.{ending}")
+        paths[-1].parent.mkdir()
+        more, less = rng.normal(-40, 5, (2, len(frame)))
+        diffs.append(pd.Series(more - less, frame["sent_more"]))
+        docs = frame.to_dict("records")
+        if ending == "csv":
+            frame.assign(logp_more=more, logp_less=less).to_csv(paths[-1], index=False)
+            continue
+        answers = [[[a, False], [b, False]] for a, b in zip(more, less, strict=True)]
+        lines = [
+            {"doc_id": int(k), "doc": doc, "filtered_resps": both}
+            for k, doc, both in zip(frame.index, docs, answers, strict=True)
+        ]
+        paths[-1].write_text("\n".join(map(json.dumps, lines)))
+    table = bb.studies.load_responses(paths)
+    assert table.models == ["one", "two"]
+    rows = fitted(table).contrasts(estimand="listed_words", level="overall").set_index("model")
+    assert rows.loc["one", "mean"] == pytest.approx(diffs[0].mean())
+    assert rows.loc["one - two", "mean"] == pytest.approx((diffs[0] - diffs[1]).mean())
+
+
+def test_pairs_without_sentences_are_matched_by_their_id(tmp_path):
+    frame = pd.DataFrame({"id": range(8), "logp_more": np.arange(8.0), "logp_less": 0.0})
+    for name, own in (("a", frame), ("b", frame[::-1])):
+        own.to_csv(tmp_path / f"{name}.csv", index=False)
+    table = bb.studies.load_responses([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert table.models == ["a", "b"]
+    found = differences(table)[0].set_index("model")["outcome"]
+    assert found["a - b"].tolist() == [0.0] * 8
+
+
+def test_samples_of_lm_eval_in_one_folder_are_models_by_their_files(tmp_path, monkeypatch):
+    paths = [tmp_path / "m" / f"samples_winogender_{name}.jsonl" for name in "ab"]
+    other = tmp_path / "n" / "samples_x.jsonl"
+    for seed, path in enumerate([*paths, other]):
+        path.parent.mkdir(exist_ok=True)
+        lines = lm_eval_lines(("female", "male"), seed)
+        path.write_text("\n".join(map(json.dumps, lines)))
+    columns = {"group": "gender", "template": "sentence"}
+    table = bb.studies.load_responses(paths, columns=columns)
+    assert table.models == [path.stem for path in paths]
+    assert table.coverage["repeats"] == 0
+    assert any("models" in note for note in table.notes)
+    assert bb.studies.load_responses([paths[0], other], columns=columns).models == ["m", "n"]
+    monkeypatch.chdir(paths[0].parent)
+    near = [paths[0].name, f"../n/{other.name}"]
+    assert bb.studies.load_responses(near, columns=columns).models == ["m", "n"]
+    assert bb.studies.load_responses(paths[0].name, columns=columns).models == ["m"]
+
+
+def test_logs_of_inspect(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr(
+            "header.json", json.dumps({"version": 2, "eval": {"task": "names", "model": "org/m"}})
+        )
+        for k in range(8):
+            for epoch in (1, 2):
+                score = {"match": {"value": "C" if (k + epoch) % 3 else "I", "answer": "x"}}
+                sample = {
+                    "id": k, "epoch": epoch, "input": "?", "target": "x", "scores": score,
+                    "metadata": {"race": ("C", "white")[k % 2], "name": f"n{k}"},
+                }  # fmt: skip
+                log.writestr(f"samples/{k}_epoch_{epoch}.json", json.dumps(sample))
+    table = bb.studies.load_responses(
+        path, columns={"group": "race", "word": "name", "item": "template"}
+    )
+    assert (table.models, table.groups) == (["org/m"], ["C", "white"])
+    assert len(table.frame) == 16
+    columns = {"group": "race", "word": "name", "template": "template"}
+    table = bb.studies.load_responses(path, columns=columns)
+    assert table.frame["item"].unique().tolist() == [""]  # words and prompts tell samples apart
+    assert table.is_choice
+    assert cells(table)["answers"].tolist() == [2] * 8
+    path.write_bytes(b"not a zip")
+    with pytest.raises(InputError):
+        bb.studies.load_responses(path)
+
+
+def test_the_long_table_of_fmat(tmp_path):
+    rows = [
+        {
+            "model": "bert",
+            "query": q,
+            "MASK": mask,
+            "M_word": word,
+            "T_word": job,
+            "prob": 0.1 if word == "He" else 0.05,
+        }
+        for q in ("[MASK] is {TARGET}.", "[MASK] works as {TARGET}.")
+        for job in ("a nurse", "a doctor")
+        for mask, word in (("Male", "He"), ("Female", "She"))
+    ]
+    path = tmp_path / "fmat.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.groups == ["Female", "Male"]
+    assert table.pairing == ["model", "item", "template"]
+    assert differences(table)[0]["outcome"].tolist() == pytest.approx([-np.log(2)] * 4)
+
+
+def test_published_scores_of_the_chat_model():
+    table = bb.studies.load_responses(shared("choices/gpt4o/gpt4o_age_*.csv"))
+    assert len(table.frame) == 3152
+    scores = answer_scores(table)
+    assert scores["template"].nunique() == 4
+    assert -1 <= scores["score"].min() < scores["score"].max() <= 1
+
+
+def test_predictions_of_the_sentences_are_recognized():
+    (path,) = shared("gender_sentiment", "predictions_bert.tsv")
+    table = bb.studies.load_responses(path)
+    assert table.groups == ["female", "male"]
+    assert len(table.frame) == 800
