@@ -68,8 +68,33 @@ def opened(given: Any) -> Any:
     return given.result if hasattr(given, "result") and hasattr(given, "path") else given
 
 
-class Result:
-    """What a study returns: printed, and in a notebook, it has the words of the terminal."""
+class _Shown(type):
+    """The type of results: without their machinery in ``dir``, as IPython reads the class too."""
+
+    MACHINERY: frozenset[str]
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in cls.MACHINERY]
+
+
+class Result(metaclass=_Shown):
+    """What a study returns: printed, and in a notebook, it has the words of the terminal.
+
+    Modules of the package also ask it for what only they need, such as its defaults for a view.
+    `MACHINERY` names these methods, and ``dir`` and the tab key leave them out.
+
+    Attributes
+    ----------
+    MACHINERY : frozenset of str
+        What users do not look for; a kind of result adds names of its own.
+    """
+
+    MACHINERY = frozenset(
+        {
+            "MACHINERY", "cached", "fits", "fits_to_check", "has_rope", "measured", "rope_in_words",
+            "rows_in_words", "shown_with", "study", "tests_in_words",
+        }
+    )  # fmt: skip
 
     @property
     def study(self) -> str:
@@ -187,7 +212,10 @@ class Result:
         """Write the result to a folder that `bayesbias.load_run` reads."""
         return abilities().save_run(self, path)
 
-    # -- how it is printed -------------------------------------------------------------------------
+    # -- how it is printed, and what the tab key shows ---------------------------------------------
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in self.MACHINERY]
 
     def __repr__(self) -> str:
         try:

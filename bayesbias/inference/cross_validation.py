@@ -262,9 +262,9 @@ def answers_by_model(
     compared = compare_models(fits)["dse"] if len(fits) > 1 else {best: 0.0}
     parts = []
     for name, each in fits.items():
-        frame = each.contrasts(prob, estimand="population").drop(columns="estimand")
+        frame = each.contrast_rows(prob, estimand="population").drop(columns="estimand")
         frame = frame[frame["level"].isin(["overall", "class"])]
-        frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
+        frame = frame[frame["contrast"] == fit.contrast_rows()["contrast"].iloc[0]]
         listed = [
             level for level, of in each.spec.results.levels.items() if "protected_word" in of.held
         ]

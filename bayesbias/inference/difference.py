@@ -107,7 +107,7 @@ def difference(
                 f"{name}: expected a fit or a comparison, got {type(result).__name__}",
                 hint="give the fit that the result holds",
             )
-    frames = [result.contrasts(prob, rope, **asked) for result in (a, b)]
+    frames = [result.contrasts(prob, rope, **asked, detail=True) for result in (a, b)]
     draws = [result.table_draws("contrasts", **asked) for result in (a, b)]
     labels = [str(name) for name in draws[0].coords if name in draws[1].coords]
     keys = [estimates.keys_of_rows(each, *labels) for each in draws]

@@ -299,7 +299,7 @@ def plot_ranking(
     2
     """
     ranked = comparison.ranking(prob, rope, "population")
-    gap = comparison.original.contrasts(prob, rope, "population", "overall")
+    gap = comparison.original.contrast_rows(prob, rope, "population", "overall")
     gap = gap[gap["contrast"] == "associated - different"].iloc[0]
     ends = {"gap": "mean", "gap_low": "hpdi_low", "gap_high": "hpdi_high"}
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
@@ -390,7 +390,10 @@ def plot_corpora(
     'change of the difference'
     """
     near = (STANDARD_ROPE if standardized else ROPE) if rope is None else rope
-    frame = (result.standardized if standardized else result.contrasts)(prob, near, "population")
+    if standardized:
+        frame = result.standardized(prob, near, "population")
+    else:
+        frame = result.contrasts(prob, near, "population", detail=True)
     names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (

@@ -189,7 +189,7 @@ def plot_priors(
             fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
             look = {"linewidth": 1.2, "zorder": 3}
             ridge(row, density(posterior, fine), _POSTERIOR, forests.POPULATION, fine, **look)
-            listed = fit.contrasts(level="overall", estimand="population").set_index("contrast")
+            listed = fit.contrast_rows(level="overall", estimand="population").set_index("contrast")
             text += f"\nposterior sd {style.number(listed.at[name, 'sd'])}"
         style.write_aside(ax, row, text, size)
     ax.set_xlabel(forests.outcome_label(spec))

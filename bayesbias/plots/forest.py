@@ -446,7 +446,7 @@ def plot_contrasts(
     first, several = next(iter(fits.values())), len(fits) > 1
     spec = first.spec
     frames = [
-        each.contrasts(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
+        each.contrast_rows(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
     ]
     frame = pd.concat(frames, ignore_index=True)
     known = checks.once(frame["contrast"])
@@ -551,7 +551,7 @@ def plot_replicates(
     >>> ax.get_yticklabels()[1].get_text()
     'associated − different'
     """
-    frame, sets = result.contrasts(prob, rope), result.by_set(prob, rope)
+    frame, sets = result.contrasts(prob, rope, detail=True), result.by_set(prob, rope)
     labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
     frame, sets = (
         own.assign(key=list(own[labels].itertuples(index=False, name=None)))

@@ -126,7 +126,8 @@ def plot_response_templates(
     InputError
         If the level or the contrast is unknown.
     """
-    frame = result.contrasts(prob, "new_words", level).query("scale != 'log_odds'")
+    frame = result.contrasts(prob, "new_words", level, detail=True)
+    frame = frame[frame["scale"] != "log_odds"]
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     parts = frame["level"] != "overall"
@@ -190,7 +191,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     -------
     matplotlib Axes
     """
-    frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
+    frame = result.contrasts(prob, level="overall", detail=True).query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
     several = model.nunique() > 1

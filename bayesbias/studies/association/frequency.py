@@ -236,7 +236,7 @@ def _side_by_side(without: BiasFit, adjusted: BiasFit, prob: float) -> pd.DataFr
     known = without.spec.results.levels
     groups = (x for x in ("class", "attribute_set") if x in known and known[x].population)
     levels = ["overall", *groups]
-    plain = pd.concat([without.contrasts(prob, ROPE, "population", level) for level in levels])
+    plain = pd.concat([without.contrast_rows(prob, ROPE, "population", level) for level in levels])
     equal = pd.concat([contrasts_at(adjusted, at, prob=prob, level=level) for level in levels])
     out = with_ends(plain[KEYS], without_mean=plain, with_mean=equal).drop(columns="estimand")
     out = out.rename(columns=lambda name: name.replace("_mean_", "_"))
