@@ -62,9 +62,13 @@ def abilities() -> Abilities:
 
 
 def opened(given: Any) -> Any:
-    """Return a result: the one that is given, or that of a run or of a run folder."""
+    """Return a result: the one that is given, or that of a run or of a run folder.
+
+    Any other text is returned as it is, for the caller to refuse, or to read as a name.
+    """
     if isinstance(given, str | os.PathLike):
-        return abilities().load_run(given).result
+        folder = os.path.expanduser(given)
+        return abilities().load_run(folder).result if os.path.isdir(folder) else given
     return given.result if hasattr(given, "result") and hasattr(given, "path") else given
 
 
@@ -208,8 +212,19 @@ class Result(metaclass=_Shown):
         view = {"prob": prob, "rope": rope, "standard_rope": standard_rope}
         return abilities().write_report(self, path, **view)
 
-    def save(self, path: Any) -> Any:
-        """Write the result to a folder that `bayesbias.load_run` reads."""
+    def save(self, path: Any) -> list[Path]:
+        """Write the result to a folder of tables and figures; see `bayesbias.save_run`.
+
+        Parameters
+        ----------
+        path : path
+            The folder of the run, which `bayesbias.load_run` reads.
+
+        Returns
+        -------
+        list of Path
+            The files, ``run.json`` last.
+        """
         return abilities().save_run(self, path)
 
     # -- how it is printed, and what the tab key shows ---------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.core import InputError
 from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.result import opened
 from bayesbias.inference import estimates
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def difference(
 
     Parameters
     ----------
-    a, b : BiasFit or Comparison
-        Two results with contrasts of the same names, such as fits of two word lists or two groups
+    a, b : BiasFit, Comparison, Run or path
+        Two results, or the folders of their runs, with contrasts of the same names, such as fits of two word lists or two groups
         of vectors. The difference is `a` minus `b`.
     prob : float in (0, 1)
         Probability of the highest posterior density interval.
@@ -100,6 +101,7 @@ def difference(
     >>> found.table["contrast"].tolist()
     ['associated - different']
     """
+    a, b = opened(a), opened(b)
     asked = {"estimand": estimand, "level": level}
     for name, result in (("a", a), ("b", b)):
         if not hasattr(result, "contrasts"):

@@ -7,6 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.files import path_of
 from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
@@ -600,9 +602,27 @@ class BiasFit(Result):
         draws.name = table
         return draws
 
-    def save(self, path: checks.FilePath) -> None:
-        """Write the fit to one netCDF file, without effects, which `load_fit` draws again."""
-        write_fit(path, self)
+    def save(self, path: checks.FilePath) -> list[Path]:
+        """Write the fit to one file, or to a folder of tables and figures.
+
+        Parameters
+        ----------
+        path : path
+            If it ends in ``.nc``, one netCDF file, which `bayesbias.load_fit` reads. It has no
+            effects, since these are drawn again. Any other path is the folder of a run, which
+            `bayesbias.load_run` and `bayesbias.load_fit` read.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
+        where = path_of(path, "path", "a path that ends in .nc, or that of a folder")
+        if where.suffix.lower() != ".nc":
+            return super().save(where)
+
+        write_fit(where, self)
+        return [where]
 
     def __repr__(self) -> str:
         chains, draws = self.shape

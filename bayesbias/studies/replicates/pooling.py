@@ -23,6 +23,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks
 from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
+from bayesbias.core.result import opened
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
 from bayesbias.inference.estimates import without_detail
@@ -255,8 +256,8 @@ def pool_replicates(
     Parameters
     ----------
     results : mapping of str to results, or sequence of results
-        Two or more fits or comparisons of corpora, with the same word list and model. Give them
-        the same words, since rows that are not in all results are left out.
+        Two or more fits or comparisons of corpora, or the folders of their runs, with the same word
+        list and model. Give them the same words, since rows that are not in all results are left out.
     center : BiasFit or CorpusComparison, optional
         The result for the vectors of the full text. Its means replace the mean over the sets.
     kind : {"resamples", "seeds"}
@@ -296,6 +297,8 @@ def pool_replicates(
         )
     if not isinstance(results, Mapping):
         results = {str(place): each for place, each in enumerate(results, 1)}
+    results = {name: opened(result) for name, result in results.items()}
+    center = opened(center)
     named = two_or_more(results, "results", "set of vectors", CENTER)
     for name, each in {**named, **({} if center is None else {CENTER: center})}.items():
         if getattr(each, "study", "") not in ("association", "groups", "corpora"):
