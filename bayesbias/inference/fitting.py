@@ -24,6 +24,7 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.packages import versions_of
+from bayesbias.core.result import opened
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import pymc_model, sample_pairwise
@@ -315,10 +316,20 @@ def _provenance_of(table: PairTable, spec: ModelSpec, sampling: Sampling) -> dic
 def load_fit(path: checks.FilePath) -> BiasFit:
     """Read a fit that `BiasFit.save` wrote.
 
+    Parameters
+    ----------
+    path : path
+        A netCDF file, or the folder of a run, also one that ``bayesbias fit --out`` wrote.
+
+    Returns
+    -------
+    BiasFit
+
     Raises
     ------
     InputError
-        If the file is missing, cut short, or not a fit of bayesbias.
+        If the file is missing, cut short, or not a fit of bayesbias; or if the folder has no run,
+        or one of another kind of result.
 
     Examples
     --------
@@ -327,11 +338,18 @@ def load_fit(path: checks.FilePath) -> BiasFit:
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(f"{folder}/fit.nc")
+    ...     files = fit.save(f"{folder}/fit.nc")
     ...     again = bb.load_fit(f"{folder}/fit.nc")
     >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
     True
     """
+    if isinstance(path, str | os.PathLike) and os.path.isdir(os.path.expanduser(path)):
+        found = opened(path)
+        if not isinstance(found, BiasFit):
+            problem = f"expected the run of a fit, got one of the kind {found.study}"
+            raise InputError(problem, where=path, hint="read it with load_run")
+        return found
+
     result, pointwise = read_fit(path)
     return with_pointwise(result) if pointwise else result
 

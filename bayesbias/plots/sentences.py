@@ -10,6 +10,7 @@ from matplotlib.colors import ListedColormap
 
 from bayesbias.core import InputError, checks, number_of
 from bayesbias.core.formatting import as_percent
+from bayesbias.core.result import opened
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests
@@ -37,7 +38,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
 
     Parameters
     ----------
-    result : SeatResult
+    result : SeatResult, Run or path
         The result to show.
     alpha : float in (0, 1)
         Level of significance.
@@ -61,6 +62,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     >>> [text.get_text() for text in ax.texts[:2]]
     ['1.37', '0.86']
     """
+    result = opened(result)
     alpha = checks.probability(alpha, "alpha")
     frame = result.named()
     rows = checks.once(zip(frame["title"], frame["context"], strict=True))
@@ -152,7 +154,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
 
     Parameters
     ----------
-    result : SeatResult
+    result : SeatResult, Run or path
         Of ``seat(..., bayes=True)``.
     encoder : str, optional
         As in ``result.table().columns``; by default the first.
@@ -179,6 +181,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
     """
+    result = opened(result)
     frame = result.named()
     fitted = frame[frame["contrast"].notna()] if "contrast" in frame else frame[:0]
     if not len(fitted):
@@ -258,7 +261,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : WefatResult
+    result : WefatResult, Run or path
         The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -277,6 +280,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'percent_women'
     """
+    result = opened(result)
     frame, true, slope = result.frame, result.true_correlation, result.slope
     (ax,) = style.axes_for(ax, min(5.0, style.across() + 0.6))
     columns = ["covariate", "association", "hpdi_low", "hpdi_high"]
@@ -342,7 +346,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : WefatResult
+    result : WefatResult, Run or path
         The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -361,6 +365,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['average scores', 'true associations']
     """
+    result = opened(result)
     known, true = result.published, result.true_correlation
     rows = [
         ("average scores", known.r, known.low, known.high),

@@ -230,6 +230,12 @@ class TitledAxes(Axes):
 
     above = 6.0  # points of the title over the Axes
 
+    def __repr__(self) -> str:
+        title = self.get_title(loc="left").replace(r"\$", "$")
+        if not title and hasattr(self, "data"):  # one of several, or in a journal
+            title = self.data.attrs["title"]
+        return f"Axes: {' '.join(title.split())}" if title else "Axes"
+
     @override
     def set_title(
         self, label: str, fontdict: Any = None, loc: Any = None, pad: Any = None, **kwargs: Any

@@ -217,7 +217,7 @@ def answers_of_fit(
             {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]},
         )
         for level in levels
-        for row in fit.contrasts(prob, estimand="population", level=level).to_dict("records")
+        for row in fit.contrast_rows(prob, estimand="population", level=level).to_dict("records")
     ]
 
 

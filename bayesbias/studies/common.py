@@ -38,6 +38,8 @@ KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 class ManyFits(Result):
     """What results that rest on several fits have in common."""
 
+    MACHINERY = Result.MACHINERY - {"fits"}
+
     provenance: Mapping[str, Any]
 
     def diagnostics(self) -> dict[str, Any]:

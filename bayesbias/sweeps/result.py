@@ -87,6 +87,7 @@ class SweepResult(Result):
     """
 
     study = "sweep"  # whose sections show it, see bayesbias.output
+    MACHINERY = Result.MACHINERY | {"apart"}
 
     frame: pd.DataFrame
     out: Path

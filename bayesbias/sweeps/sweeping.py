@@ -274,7 +274,7 @@ def fit_cell(
         means = result.summary(prob, estimand=estimand).rename(columns={spec.results.group: "term"})
         rows += records(means.assign(quantity="mean", level="overall", name="all", unit=unit))
     try:
-        contrasts = result.contrasts(prob, rope).rename(columns={"contrast": "term"})
+        contrasts = result.contrast_rows(prob, rope).rename(columns={"contrast": "term"})
         rows += records(contrasts.assign(quantity="contrast", unit=unit))
         drawn["contrast"] = result.table_draws("contrasts", **overall)
         if has_variance(spec):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, files, join_words, number_of, some
+from bayesbias.core import InputError, checks, files, frames, join_words, number_of, some
 from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
@@ -64,6 +64,13 @@ class PairTable:
         return len(self.frame)
 
     def __repr__(self) -> str:
+        return frames.first_rows(self._size(), self.frame)
+
+    def _repr_html_(self) -> str:
+        return frames.first_rows_html(self._size(), self.frame)
+
+    def _size(self) -> list[str]:
+        """Say how many pairs and words there are, and how many words are missing."""
         counts = ", ".join(
             f"{n:,} {name}"
             for name, n in self.frame["connection"].value_counts(sort=False).items()
@@ -71,11 +78,12 @@ class PairTable:
         )
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
         missing = len(self.coverage.missing)
-        return (
+        return [
             f"PairTable: {self.provenance.get('name', 'pairs')}, "
             f"{number_of(len(self.frame), 'pair')} of {number_of(words[0], 'protected word')} and "
-            f"{number_of(words[1], 'attribute')} ({counts}); {number_of(missing, 'word')} missing"
-        )
+            f"{number_of(words[1], 'attribute')}",
+            f"{counts}; {number_of(missing, 'word')} missing",
+        ]
 
     def save(self, path: checks.FilePath) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""

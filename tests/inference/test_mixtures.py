@@ -112,7 +112,7 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
     ends, errors, sorted_ends = [], [], []
     for seed in range(6):
         result = fit(table, "default", seed=shifted(seed), draws=500, pointwise=False)
-        frame = result.contrasts(estimand="population", level="overall")
+        frame = result.contrasts(estimand="population", level="overall", detail=True)
         ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
         errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())
         draws = result.table_draws("contrasts", estimand="population", level="overall").to_numpy()

@@ -66,7 +66,7 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
     """Return the rows of one level and estimand, of the first contrast."""
 
     def make() -> pd.DataFrame:
-        overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
+        overall = fit.contrasts(view.prob, view.rope, estimand, "overall", detail=True)
         first = overall["contrast"].iloc[0]
         if level == "overall":
             return overall[overall["contrast"] == first]
@@ -74,7 +74,8 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
             asked = fit.quantities(level, estimand, "contrast")
             chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
             if chosen.keys:
-                return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
+                prob, rope = view.prob, view.rope
+                return fit.describe(chosen, estimand, "contrast", prob, rope, in_sd=True)
         return overall.iloc[:0]
 
     return fit.cached(("rows_of", level, estimand, view), make)

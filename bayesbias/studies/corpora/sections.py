@@ -91,7 +91,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
         Section(
             "contrasts",
             "All changes, overall, by class, by attribute set and by word",
-            partial(result.contrasts, prob, rope),
+            partial(result.contrasts, prob, rope, detail=True),
             (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
             note=common.about_listed,
         ),

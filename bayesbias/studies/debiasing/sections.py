@@ -80,7 +80,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
         Section(
             "result",
             "Difference in cosine distance before and after, and its change, new words",
-            partial(result.contrasts, prob, rope, "population", level="overall"),
+            partial(result.contrasts, prob, rope, "population", level="overall", detail=True),
             (
                 *shown,
                 *(replace(column, digits=3) for column in (BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)),
@@ -101,7 +101,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
         Section(
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
-            partial(result.contrasts, prob, rope),
+            partial(result.contrasts, prob, rope, detail=True),
             ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
         ),
         Section(
@@ -158,7 +158,7 @@ def interpret(result: Comparison, view: View) -> Interpretation:
     if unsure := common.not_converged(subject, result, notes):
         return unsure
     try:
-        frame = result.contrasts(view.prob, view.rope, "population")
+        frame = result.contrasts(view.prob, view.rope, "population", detail=True)
     except FitError:
         headline = "One kind of attributes only: there are changes, but no differences."
         return Interpretation(subject, headline, (), notes)

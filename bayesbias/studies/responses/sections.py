@@ -80,7 +80,7 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
 
     The label is the model, the contrast or both: what there are several of.
     """
-    frame = result.contrasts(view.prob, level="overall")
+    frame = result.contrasts(view.prob, level="overall", detail=True)
     frame = frame[frame["scale"] != "log_odds"]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
@@ -128,7 +128,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",
-                partial(result.contrasts, view.prob),
+                partial(result.contrasts, view.prob, detail=True),
                 (*shown, *CONTRAST_COLUMNS),
                 figure=lambda: bb.plots.plot_response_templates(result, prob=view.prob),
                 show_on=DETAIL,
@@ -281,7 +281,7 @@ def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[
     """Say of each item what differs, and what an answer is where notes say it."""
     if result.responses.frame["item"].nunique() < 2:
         return []
-    frame = result.contrasts(view.prob, "population", "item")
+    frame = result.contrasts(view.prob, "population", "item", detail=True)
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
     also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
     rows_of = frame[frame["scale"] != "log_odds"].groupby("name", sort=False)

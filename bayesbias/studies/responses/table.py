@@ -80,7 +80,13 @@ class Responses:
     >>> frame = pd.DataFrame({"race": ["black", "white"] * 2, "name": ["Ebony", "Amanda"] * 2,
     ...     "prompt": ["a", "a", "b", "b"], "score": [0.2, 0.4, 0.3, 0.4]})
     >>> responses_table(frame, group="race", word="name", template="prompt", outcome="score")
-    <Responses: 4 of 4 answers, 2 groups, numbers, paired>
+    Responses: 4 of 4 answers, 2 groups, numbers, paired
+    <BLANKLINE>
+    group   word template repeat  outcome
+    black  Ebony        a      0      0.2
+    white Amanda        a      0      0.4
+    black  Ebony        b      0      0.3
+    white Amanda        b      0      0.4
     """
 
     fitted_by = "bayesbias.fit_responses"
@@ -131,9 +137,19 @@ class Responses:
         return bool(named.groupby(column)["group"].nunique().max() > 1)
 
     def __repr__(self) -> str:
+        return frames.first_rows([self._size()], self._shown())
+
+    def _repr_html_(self) -> str:
+        return frames.first_rows_html([self._size()], self._shown())
+
+    def _shown(self) -> pd.DataFrame:
+        """Return the rows without columns that the data do not have."""
+        return self.frame.loc[:, self.frame.ne("").any()]
+
+    def _size(self) -> str:
         read, used = self.coverage["rows_read"], self.coverage["rows_used"]
         kind = f"{'0/1' if self.is_choice else 'numbers'}{', paired' if self.pairing else ''}"
-        return f"<Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}>"
+        return f"Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}"
 
 
 def responses_table(

@@ -284,13 +284,13 @@ class SeatResult(Result):
 
 def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:
     """Return the interval of associated - different for new words, with its errors."""
-    gap = fit.contrasts(prob, estimand="population", level="overall").iloc[0]
+    gap = fit.contrast_rows(prob, estimand="population", level="overall").iloc[0]
     return gap[["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]]
 
 
 def classes_of_test(fit: BiasFit, prob: float, rope: float = ROPE) -> pd.DataFrame:
     """Return associated - different of either set of targets."""
-    return fit.contrasts(prob, rope, level="class").drop(columns=["level", "contrast"])
+    return fit.contrast_rows(prob, rope, level="class").drop(columns=["level", "contrast"])
 
 
 def base_of_test(name: str) -> tuple[str, int]:

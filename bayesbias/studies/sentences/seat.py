@@ -430,7 +430,7 @@ def _fitted(
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
     what: dict[str, Any] = {"prob": prob, "estimand": "population", "level": "overall"}
-    gap, standard = fitted.contrasts(**what).iloc[0], fitted.standardized(**what).iloc[0]
+    gap, standard = fitted.contrast_rows(**what).iloc[0], fitted.standardized(**what).iloc[0]
     shares = fitted.variance_partition(prob)
     # What the model was fitted without has no share; it is not zero.
     shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()
