@@ -22,7 +22,7 @@ import click
 import bayesbias
 from bayesbias.cli.stopping import StoppedError, stop_line
 from bayesbias.core import BayesbiasError, InputError
-from bayesbias.core.errors import describe_error
+from bayesbias.core.errors import as_resource_error, describe_error
 
 DONE, PART_FAILED, BAD_INPUT, FAILED = 0, 1, 2, 3
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143  # 128 and the number of the signal
@@ -208,7 +208,8 @@ def _report_error(error: BaseException) -> int:
     if isinstance(error, InputError):
         option = f"--{error.parts['where'].replace('_', '-')}"  # its argument, in Python
         return _report(f"--{error}" if option in sys.argv else str(error), BAD_INPUT)
-    if isinstance(error, BayesbiasError):
+    resources = as_resource_error(error)
+    if isinstance(error, BayesbiasError) and resources is None:
         return _report(str(error), BAD_INPUT)
     if isinstance(error, OSError) and (error.filename or error.errno in _OF_DISKS):
         problem = ": ".join(map(str, filter(None, (error.filename, error.strerror))))
@@ -218,11 +219,9 @@ def _report_error(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, MemoryError):
-        what = f" ({error})" if str(error) else ""
-        hint = "Give fewer draws, chains or words, or use a machine with more memory."
-        return _report(f"not enough memory{what}. {hint}", FAILED)
-    if isinstance(error, OSError) or "can't start new thread" in str(error):
+    if resources is not None:
+        return _report(str(resources), FAILED)
+    if isinstance(error, OSError):
         hint = "Free some, or raise the limits (ulimit -a)."
         return _report(f"the system refused a resource ({describe_error(error)}). {hint}", FAILED)
     hint = (

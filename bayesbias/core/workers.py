@@ -15,10 +15,13 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
-from bayesbias.core import FitError, InputError, checks, describe_error
+from bayesbias.core import FitError, InputError, ResourceError, checks, describe_error
 from bayesbias.core.packages import needed
 
-_DIED = "the worker process died 2 times (ended by the system, perhaps for lack of memory)"
+_DIED = (
+    "the worker process died 2 times (ended by the system, perhaps for lack of memory). Give fewer "
+    "workers or draws, or use a machine with more memory"
+)
 _ANSWER_S = 10  # how long a scheduler may take to answer
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -188,7 +191,7 @@ class Hands(contextlib.ExitStack):
 
     def answers(
         self, tasks: deque[Task], expected: int = 0
-    ) -> Iterator[tuple[Any, Any, str | None]]:
+    ) -> Iterator[tuple[Any, Any, BaseException | None]]:
         """Yield the key, the answer and the error of each task, as they are done.
 
         Others may be added meanwhile, up to a number that is expected. What was on the workers
@@ -222,7 +225,7 @@ class Hands(contextlib.ExitStack):
                     yield task.key, future.result(), None
                 else:
                     died = isinstance(error, BrokenProcessPool)
-                    yield task.key, None, _DIED if died else describe_error(error)
+                    yield task.key, None, ResourceError(_DIED) if died else error
 
     def _threads_of_cluster(self) -> int:
         """Return how many threads the workers of the cluster have now."""

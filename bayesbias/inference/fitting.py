@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.errors import lack_of_resources
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
@@ -226,17 +227,18 @@ def fit(
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     sampled: Sampled | None = None
-    if reduced:
-        method = "collapsed"
-        sampled = sample_collapsed(reduced, settings, cores)
-    elif design.trials is not None and sampler != "pairwise":
-        from bayesbias.inference.counts import sample_counts
+    with lack_of_resources():
+        if reduced:
+            method = "collapsed"
+            sampled = sample_collapsed(reduced, settings, cores)
+        elif design.trials is not None and sampler != "pairwise":
+            from bayesbias.inference.counts import sample_counts
 
-        method = "counts"
-        sampled = sample_counts(design.ordered(), settings, cores)
-    if sampled is None:
-        method = "pairwise"
-        sampled = sample_pairwise(design, settings, cores, progress)
+            method = "counts"
+            sampled = sample_counts(design.ordered(), settings, cores)
+        if sampled is None:
+            method = "pairwise"
+            sampled = sample_pairwise(design, settings, cores, progress)
     sampling = Sampling(
         method,
         **lengths,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayesbias.core import FitError
+from bayesbias.core.errors import as_resource_error
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
@@ -360,11 +361,10 @@ def nuts(
                 raise
         except RuntimeError as error:
             reason = in_one_line(str(error), 80)
-            if "initial" not in str(error).lower():  # as where there are no more threads
-                raise FitError(
-                    f"the sampler stopped ({reason}). Are there enough threads and memory? "
-                    "Fewer chains need less of both"
-                ) from None
+            if as_resource_error(error) is not None:
+                raise
+            if "initial" not in str(error).lower():
+                raise FitError(f"the sampler stopped ({reason})") from None
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
                 f"far too wide? ({reason})"

@@ -56,6 +56,8 @@ def raiser(error):
         (MemoryError("Unable to allocate 9 GiB"), 3, "memory (Unable to allocate 9 GiB)."),
         (RuntimeError("can't start new thread"), 3, "the system refused a resource"),
         (BlockingIOError(11, "Resource temporarily unavailable"), 3, "the system refused"),
+        (bb.ResourceError("the worker process died 2 times"), 3, "process died 2 times"),
+        (bb.FitError("nothing to model"), 2, "nothing to model"),
         (OSError(28, "No space left on device"), 2, "No space left on device"),
         (FileNotFoundError(2, "No such file or directory", "a.txt"), 2, "a.txt: No such file"),
     ],

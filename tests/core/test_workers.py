@@ -10,13 +10,17 @@ from collections import deque
 import pytest
 from helpers.tasks import dies, dies_once, interrupted, panics, threads
 
+from bayesbias.core import describe_error
 from bayesbias.core.workers import Hands, Task
 
 
 def _answers(hands: Hands, *tasks: tuple) -> dict[str, str]:
     """Return what each task gave, an answer or an error, in the order in which they were done."""
     queue = deque(Task(name, work, tuple(rest)) for name, work, *rest in tasks)
-    return {key: error or answer for key, answer, error in hands.answers(queue, expected=2)}
+    answers = {}
+    for key, answer, error in hands.answers(queue, expected=2):
+        answers[key] = answer if error is None else describe_error(error)
+    return answers
 
 
 @pytest.mark.slow
