@@ -223,7 +223,9 @@ def fit(
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             why = str(reason)
     lengths = {"draws": int(draws), "tune": int(tune), "chains": int(chains), "seed": int(seed)}
-    settings = {**lengths, "target_accept": target_accept, "engine": engine}
+    settings = {
+        **lengths, "target_accept": target_accept, "engine": engine, "progress": progress
+    }  # fmt: skip
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     sampled: Sampled | None = None

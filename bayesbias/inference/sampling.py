@@ -12,9 +12,10 @@ of attributes. A seed gives the same effects again, so that a fit holds the scal
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +24,7 @@ import numpy as np
 from bayesbias.core import FitError
 from bayesbias.core.errors import as_resource_error
 from bayesbias.core.formatting import in_one_line
+from bayesbias.core.progress import Tick, ticking, unseen
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import Collapsed
@@ -341,24 +343,28 @@ def nuts(
         warnings.filterwarnings(
             "ignore", message="Found chain dimension to be longer", category=UserWarning
         )
+        total = settings["chains"] * (settings["draws"] + settings["tune"])
+        following = ticking("sampling", total, settings.get("progress"))
         try:
-            at_work = nutpie.sample(
-                compiled,
-                draws=settings["draws"],
-                tune=settings["tune"],
-                chains=settings["chains"],
-                cores=cores,
-                seed=seed,
-                save_warmup=False,
-                progress_bar=False,
-                target_accept=settings["target_accept"],
-                blocking=False,
-            )
-            try:
-                sampled = at_work.wait()
-            except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
-                at_work.cancel()
-                raise
+            with following as tick:
+                at_work = nutpie.sample(
+                    compiled,
+                    draws=settings["draws"],
+                    tune=settings["tune"],
+                    chains=settings["chains"],
+                    cores=cores,
+                    seed=seed,
+                    save_warmup=False,
+                    progress_bar=False,
+                    target_accept=settings["target_accept"],
+                    blocking=False,
+                    **_followed(tick),
+                )
+                try:
+                    sampled = at_work.wait()
+                except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
+                    at_work.cancel()
+                    raise
         except RuntimeError as error:
             reason = in_one_line(str(error), 80)
             if as_resource_error(error) is not None:
@@ -372,6 +378,24 @@ def nuts(
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]
     return sampled["posterior"]["theta"].to_numpy(), kept
+
+
+def _followed(tick: Tick) -> dict[str, Any]:
+    """Return the options of nutpie by which a bar follows its chains."""
+    import nutpie
+
+    known = "progress_callback" in inspect.signature(nutpie.sample).parameters
+    if tick is unseen or not known:
+        return {}
+    done = 0
+
+    def follow(chains: Sequence[Any]) -> None:
+        nonlocal done
+        finished = sum(chain.finished_draws for chain in chains)
+        tick(finished - done)
+        done = finished
+
+    return {"progress_callback": follow}
 
 
 @dataclass(frozen=True, eq=False)

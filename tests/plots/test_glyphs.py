@@ -35,7 +35,7 @@ def only_fonts_of_matplotlib(monkeypatch):
 def test_a_saved_figure_warns_once_of_all_characters(monkeypatch, tmp_path):
     only_fonts_of_matplotlib(monkeypatch)
     words = ("\u4f60\u597d", CUNEIFORM, "\u4f60")
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="fonts in use") as caught:
         save_figure(figure_with(*words), tmp_path / "a.png")
     (said,) = [str(warning.message) for warning in caught]
     assert said.startswith("figures: the fonts in use lack 4 characters (\u4f60, \u597d, ")
@@ -74,10 +74,10 @@ def test_a_page_and_a_run_folder_warn_once(monkeypatch, tmp_path):
     only_fonts_of_matplotlib(monkeypatch)
     words = {"men": ["he", CUNEIFORM], "women": ["she", "\u4f60"]}
     fit = made_up_fit(load_distances(simulated(words), name="simulated table"))
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="fonts in use") as caught:
         bb.write_report(fit, tmp_path / "page.html")
     (said,) = [str(warning.message) for warning in caught]
     assert "lack 3 characters" in said
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="fonts in use") as caught:
         bb.save_run(fit, tmp_path / "run", figures=["png", "svg"])
     assert [str(warning.message) for warning in caught] == [said]
