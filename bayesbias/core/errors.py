@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bayesbias.core.formatting import in_one_line, some
 
@@ -181,6 +182,11 @@ def describe_error(error: BaseException) -> str:
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
+
+
+def format_warning(message: Warning | str, *place: Any, **line: Any) -> str:
+    """Return a warning of the command: one line, without the place in the program."""
+    return f"Warning  {message}\n"
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

@@ -9,6 +9,7 @@ import functools
 import logging
 import multiprocessing
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -16,6 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
 from bayesbias.core import FitError, InputError, ResourceError, checks, describe_error
+from bayesbias.core.errors import format_warning
 from bayesbias.core.packages import needed
 
 _DIED = (
@@ -82,7 +84,9 @@ def _done_here(task: Task) -> Future[Any]:
 @contextlib.contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
     """Start processes, and kill them at the end: finished work is on the disk."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    of_command = warnings.formatwarning is format_warning
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (of_command,))
     try:
         if pool.submit(os.getpid).exception():
             raise FitError(
@@ -96,13 +100,18 @@ def _processes(workers: int) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _start_worker() -> None:
-    """Take one thread, leave Ctrl-C to the parent, and end with it however it ends."""
+def _start_worker(of_command: bool) -> None:
+    """Take one thread, leave Ctrl-C to the parent, and end with it however it ends.
+
+    Warnings look as those of the command that started it.
+    """
     import signal
     import threading
 
     from threadpoolctl import threadpool_limits
 
+    if of_command:
+        warnings.formatwarning = format_warning
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     threadpool_limits(1)  # of what the script has imported before
     signal.signal(signal.SIGINT, signal.SIG_IGN)
