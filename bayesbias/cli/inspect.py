@@ -131,9 +131,22 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     opened = bb.load_run(run)
     view = opened.view.changed(**shared.chosen(changed, *shared.VIEW))
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    if out is not None and out.exists():
+        _check_page(out, run)
     watch(click.get_current_context(), out or beside)
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
+
+
+def _check_page(out: Path, run: Path) -> None:
+    """Refuse a page in the place of a file of a run, or of what the run was made of."""
+    from bayesbias.output.manifest import MANIFEST, read_manifest
+
+    manifest = read_manifest(run)
+    inputs: list[Any] = [run / name for name in (*manifest["files"], MANIFEST)]
+    for value in (manifest["inputs"] or {}).values():
+        inputs += value if isinstance(value, list) else [value]
+    check_not_input(out, inputs)
 
 
 @shared.command("as_json")

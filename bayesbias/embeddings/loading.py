@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import InputError, checks, files, nearest, some
-from bayesbias.core.progress import ticking
+from bayesbias.core.progress import ticking, without_bars
 from bayesbias.embeddings import readers, spelling
 from bayesbias.embeddings.embedding import Embedding, embedding_from_rows, embedding_of, none_found
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
@@ -284,6 +284,7 @@ def _downloaded(name: str, progress: bool | None) -> Path:
     hint = f"without a network put the file of gensim-data at {path}"
     # gensim draws its bar on stdout, which may carry our result.
     with (
+        without_bars(),
         files.guarded(name, "vectors to download", hint),
         open(os.devnull, "w") as null,
         contextlib.redirect_stdout(null if quiet else sys.stderr),

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.errors import lack_of_resources
 from bayesbias.core.packages import versions_of
 from bayesbias.core.result import opened
 from bayesbias.inference.cross_validation import with_pointwise
@@ -224,21 +225,24 @@ def fit(
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             why = str(reason)
     lengths = {"draws": int(draws), "tune": int(tune), "chains": int(chains), "seed": int(seed)}
-    settings = {**lengths, "target_accept": target_accept, "engine": engine}
+    settings = {
+        **lengths, "target_accept": target_accept, "engine": engine, "progress": progress
+    }  # fmt: skip
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     sampled: Sampled | None = None
-    if reduced:
-        method = "collapsed"
-        sampled = sample_collapsed(reduced, settings, cores, progress)
-    elif design.trials is not None and sampler != "pairwise":
-        from bayesbias.inference.counts import sample_counts
+    with lack_of_resources():
+        if reduced:
+            method = "collapsed"
+            sampled = sample_collapsed(reduced, settings, cores)
+        elif design.trials is not None and sampler != "pairwise":
+            from bayesbias.inference.counts import sample_counts
 
-        method = "counts"
-        sampled = sample_counts(design.ordered(), settings, cores)
-    if sampled is None:
-        method = "pairwise"
-        sampled = sample_pairwise(design, settings, cores, progress)
+            method = "counts"
+            sampled = sample_counts(design.ordered(), settings, cores)
+        if sampled is None:
+            method = "pairwise"
+            sampled = sample_pairwise(design, settings, cores, progress)
     sampling = Sampling(
         method,
         **lengths,
@@ -402,7 +406,7 @@ class Prepared:
         reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
         refuse_equal_outcomes(reduced.design)
         refuse_no_noise(reduced)
-        drawn = sample_theta(reduced, settings, 1, False)
+        drawn = sample_theta(reduced, {**settings, "progress": False}, 1)
         theta = drawn.theta
         scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
         mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.rotated)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.core.progress import without_bars
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.likelihood import NotCollapsible, collapse_grid
 from bayesbias.inference.sampling import (
@@ -173,7 +174,7 @@ def sample_pairwise(
     model = pymc_model(design, axes_of_effects(design))
 
     def run(target: float, times: int) -> dict[str, "xr.Dataset"]:
-        with model, one_thread_of_blas():
+        with model, one_thread_of_blas(), without_bars():  # the sampler has a bar of its own
             sampled = pm.sample(
                 draws=times * settings["draws"],
                 tune=times * settings["tune"],

@@ -560,12 +560,12 @@ def mixture_interval(
         mass, tilt = f_high - f_low - prob, (d_low - d_high) * unit
         # Of [mass, tilt] with respect to [low, high].
         a, b, c, d = -d_low, d_high, slope_low * unit, -slope_high * unit
-        with np.errstate(divide="ignore", invalid="ignore"):
-            by = 1 / (a * d - b * c)
-            step_low, step_high = (d * mass - b * tilt) * by, (a * tilt - c * mass) * by
+        # Far from all humps these are tiny, and their products are zero; what two of them share
+        # cancels.
+        (a_, c_), (b_, d_) = _of_size_one(a, c), _of_size_one(b, d)
         reach = 0.5 * unit
-        low[unsolved] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
-        high[unsolved] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
+        low[unsolved] -= _quotient(d_ * mass - b_ * tilt, a * d_ - b_ * c, reach)
+        high[unsolved] -= _quotient(a_ * tilt - c_ * mass, a_ * d - b * c_, reach)
         moving = (np.abs(mass) > _EXACT) | (np.abs(tilt * unit) > _EXACT)
         # Rising at the low end and falling at the high one, or it is no interval of highest
         # density.
@@ -576,6 +576,19 @@ def mixture_interval(
     for k in unsolved:
         low[k], high[k] = _on_a_grid(mean[:, k], sd[:, k], prob, weight)
     return low, high
+
+
+def _of_size_one(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two numbers over the power of 2 near the larger one; zeros stay zeros."""
+    _, power = np.frexp(np.maximum(np.abs(x), np.abs(y)))
+    return np.ldexp(x, -power), np.ldexp(y, -power)
+
+
+def _quotient(above: np.ndarray, below: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Return quotients, those of a larger size than `most` cut to it, also where `below` is 0."""
+    cut = np.where(np.signbit(above) ^ np.signbit(below), -most, most)
+    inside = np.abs(above) < most * np.abs(below)
+    return np.divide(above, below, out=cut, where=inside)
 
 
 def _on_a_grid(

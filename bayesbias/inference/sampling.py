@@ -12,16 +12,19 @@ of attributes. A seed gives the same effects again, so that a fit holds the scal
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from bayesbias.core import FitError
+from bayesbias.core.errors import as_resource_error
 from bayesbias.core.formatting import in_one_line
+from bayesbias.core.progress import Tick, ticking, unseen
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import Collapsed, Reduction
@@ -224,24 +227,21 @@ class Sampling:
         return out
 
 
-def sample_collapsed(
-    reduced: Reduction, settings: Mapping[str, Any], cores: int, progress: bool | None = None
-) -> Sampled:
+def sample_collapsed(reduced: Reduction, settings: Mapping[str, Any], cores: int) -> Sampled:
     """Return the draws of the scales, with statistics of the sampler.
 
     Parameters
     ----------
     reduced : Reduction
     settings : Mapping
-        ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``.
+        ``draws, tune, chains, seed`` and, if asked for, ``target_accept``, ``engine`` and
+        ``progress``, as of `fit`.
     cores : int
         How many chains run at a time.
-    progress : bool, optional
-        A progress bar, as of `fit`.
     """
     import xarray as xr
 
-    drawn = sample_theta(reduced, settings, cores, progress)
+    drawn = sample_theta(reduced, settings, cores)
     theta, stats = drawn.theta, drawn.stats
     if stats is None or "step_size" in stats:
         # The sampler's own density is that of its coordinates.
@@ -252,14 +252,12 @@ def sample_collapsed(
     return Sampled(idata, drawn.engine, drawn.target_accept, drawn.thin)
 
 
-def sample_theta(
-    reduced: Reduction, settings: Mapping[str, Any], cores: int, progress: bool | None = None
-) -> SampledTheta:
+def sample_theta(reduced: Reduction, settings: Mapping[str, Any], cores: int) -> SampledTheta:
     """Return draws of the log scales; parameters as of `sample_collapsed`."""
     import xarray as xr
 
     asked, approximation = settings.get("engine", "nuts"), None
-    asked_target = settings.get("target_accept")
+    asked_target, progress = settings.get("target_accept"), settings.get("progress")
     engine = Engine(asked=asked)
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
@@ -412,31 +410,34 @@ def nuts_of(
         warnings.filterwarnings(
             "ignore", message="Found chain dimension to be longer", category=UserWarning
         )
+        total = settings["chains"] * (settings["draws"] + settings["tune"])
+        following = ticking("sampling", total, settings.get("progress"))
         try:
-            at_work = nutpie.sample(
-                compiled,
-                draws=settings["draws"],
-                tune=settings["tune"],
-                chains=settings["chains"],
-                cores=cores,
-                seed=seed,
-                save_warmup=False,
-                progress_bar=False,
-                target_accept=settings["target_accept"],
-                blocking=False,
-            )
-            try:
-                sampled = at_work.wait()
-            except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
-                at_work.cancel()
-                raise
+            with following as tick:
+                at_work = nutpie.sample(
+                    compiled,
+                    draws=settings["draws"],
+                    tune=settings["tune"],
+                    chains=settings["chains"],
+                    cores=cores,
+                    seed=seed,
+                    save_warmup=False,
+                    progress_bar=False,
+                    target_accept=settings["target_accept"],
+                    blocking=False,
+                    **_followed(tick),
+                )
+                try:
+                    sampled = at_work.wait()
+                except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
+                    at_work.cancel()
+                    raise
         except RuntimeError as error:
             reason = in_one_line(str(error), 80)
-            if "initial" not in str(error).lower():  # as where there are no more threads
-                raise FitError(
-                    f"the sampler stopped ({reason}). Are there enough threads and memory? "
-                    "Fewer chains need less of both"
-                ) from None
+            if as_resource_error(error) is not None:
+                raise
+            if "initial" not in str(error).lower():
+                raise FitError(f"the sampler stopped ({reason})") from None
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
                 f"far too wide? ({reason})"
@@ -444,6 +445,24 @@ def nuts_of(
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]
     return sampled["posterior"]["theta"].to_numpy(), kept
+
+
+def _followed(tick: Tick) -> dict[str, Any]:
+    """Return the options of nutpie by which a bar follows its chains."""
+    import nutpie
+
+    known = "progress_callback" in inspect.signature(nutpie.sample).parameters
+    if tick is unseen or not known:
+        return {}
+    done = 0
+
+    def follow(chains: Sequence[Any]) -> None:
+        nonlocal done
+        finished = sum(chain.finished_draws for chain in chains)
+        tick(finished - done)
+        done = finished
+
+    return {"progress_callback": follow}
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ import pandas as pd
 from bayesbias import __version__
 from bayesbias.core import InputError, checks, files, some
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, write_csv
+from bayesbias.core.progress import ticking
 from bayesbias.core.sections import Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.output import registry
@@ -241,6 +242,7 @@ def _write(
 
     from bayesbias.output.text import to_text
     from bayesbias.plots import save_figure
+    from bayesbias.plots.glyphs import missing_glyphs_once
 
     study, shown, view = registry.shown(result, view)
     (new / "result").mkdir()
@@ -249,14 +251,18 @@ def _write(
     text = to_text(result, view, detail=True, more=more)
     (new / "result.txt").write_text(text + "\n", encoding="utf-8")
 
-    for section in [*study.sections(shown, view), *more]:
-        if section.shown_on("files", "folder") and section.frame is not None:
-            write_csv(section.frame, new / f"{section.name}.csv")
-        if section.figure is not None:
-            figure = section.draw()
-            for ending in figures:
-                save_figure(figure, new / "figures" / f"{section.name}.{ending}")
-            plt.close(figure)
+    sections = [*study.sections(shown, view), *more]
+    writing = ticking("writing tables and figures", len(sections), long_steps=True)
+    with writing as tick, missing_glyphs_once():
+        for section in sections:
+            if section.shown_on("files", "folder") and section.frame is not None:
+                write_csv(section.frame, new / f"{section.name}.csv")
+            if section.figure is not None:
+                figure = section.draw()
+                for ending in figures:
+                    save_figure(figure, new / "figures" / f"{section.name}.{ending}")
+                plt.close(figure)
+            tick(1)
 
     hashes = {
         path.relative_to(new).as_posix(): sha256_file(path)

@@ -256,10 +256,16 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
     lacking = [word for table in tables.values() for word in table.coverage.missing]
     every = dict.fromkeys([*(word for words in there.values() for word in words), *lacking])
     missing = {name: [w for w in every if w not in words] for name, words in there.items()}
+    # What all lists have and no table has is in the coverage.
+    nowhere = set.intersection(*(set(table.coverage.missing) for table in tables.values()))
+    without: dict[tuple[str, ...], list[str]] = {}  # names of tables, by the words missing there
+    for name, words in missing.items():
+        only_here = tuple(word for word in words if word not in nowhere)
+        if only_here:
+            without.setdefault(only_here, []).append(name)
     notes = [
-        f"{len(words)} of {len(every)} words missing in {name} and left out: {some(words, 8)}"
-        for name, words in missing.items()
-        if words
+        f"{len(words)} of {len(every)} words missing in {some(names)} and left out: {some(words, 8)}"
+        for words, names in without.items()
     ]
     return JoinedTables(
         labels[[*COLUMNS[:-1], *own]],
