@@ -33,6 +33,7 @@ def describe(out: Path | None, force: bool, **given: Any) -> None:
     import pandas as pd
 
     from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.studies.common import sentence
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
@@ -71,7 +72,14 @@ def describe(out: Path | None, force: bool, **given: Any) -> None:
         "neighbor of no other word."
     )
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
-    answer = {"embedding": vectors.name, "shapes": found, "written": out and str(out)}
+    of_vectors = [sentence(note) for note in vectors.notes]
+    notes = [*of_vectors, *notes]
+    answer = {
+        "embedding": vectors.name,
+        "shapes": found,
+        "notes": of_vectors,
+        "written": out and str(out),
+    }
     title = "\nMean cosine of two words, before and after postprocessing\n"
     lines = [title, *shared.lines_of(rows, COLUMNS)]
     shared.tell_table(answer, f"vectors {vectors.name} | {size}", lines, said, notes)

@@ -36,6 +36,7 @@ ALPHA = 0.05
 def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     from bayesbias.output.text import wrapped
+    from bayesbias.studies import common
     from bayesbias.wordlists.wordlist import check_number_of_pairs
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
@@ -64,31 +65,48 @@ def score(scores: str | None, **given: Any) -> None:
     if not results:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError(f"expected data for a score, got none ({reasons})")
+    warnings = common.word_warnings(table.coverage.as_dict())
     answer = {
         "scores": [result.as_dict() for result in results],
         "left_out": {name: str(error) for name, error in left_out.items()},
+        "warnings": warnings,
         "provenance": dict(table.provenance),
     }
     if given["detail"]:
         about = [SCORES[name] for name in dict.fromkeys(result.name for result in results)]
         told = [wrapped(f"{row.title}: {row.about} {row.known} {row.source}.") for row in about]
         more = ["\n" + "\n".join(each) for each in told]
+        more += shared.warned(warnings)
         shared.tell(answer, "\n\n".join(map(str, results)), *more)
     else:
-        shared.tell_table(answer, *_screen(results, left_out, table, given))
+        shared.tell_table(answer, *_screen(results, left_out, table, vectors, given), warnings)
 
 
 def _screen(
-    results: list[Any], left_out: dict[str, InputError], table: Any, given: Any
+    results: list[Any],
+    left_out: dict[str, InputError],
+    table: Any,
+    vectors: bb.Embedding | None,
+    given: Any,
 ) -> tuple[str, list[str], str, list[str]]:
     """Return title line, one table of all scores, headline and notes."""
     import pandas as pd
+
+    from bayesbias.embeddings.spelling import ANOTHER_SPELLING
+    from bayesbias.studies.common import sentence
+    from bayesbias.tables.pair_table import notes_of_vectors
 
     rows = []
     notes = []  # each with the score that it is of
     for name, error in left_out.items():
         reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
         notes.append((f"left out: {reason}", SCORES[name].title))
+    of_vectors = notes_of_vectors(table) if vectors is None else list(vectors.notes)
+
+    def is_of_vectors(note: str) -> bool:
+        """Whether a note is on what was read, which is said once and not for each score."""
+        return note in of_vectors or note.startswith(ANOTHER_SPELLING)
+
     a_query = any("WEFE" in note for note in table.coverage.notes)
     for result in results:
         about = SCORES[result.name]
@@ -96,7 +114,7 @@ def _screen(
         title, reads = f"{about.title}{of}", about.reading(result.value)
         shown = f"{title} effect size d" if result.label == "effect size" else title
         rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
-        notes += [(note, title) for note in result.notes]
+        notes += [(note, title) for note in result.notes if not is_of_vectors(note)]
         if result.name == "weat" and a_query:
             of_wefe = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
             if result.value is not None:
@@ -132,6 +150,7 @@ def _screen(
         more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
     if missing := checks.once(word for result in results for word in result.dropped):
         more.append(f"{number_of(len(missing), 'word')} without a vector: {some(missing, 6)}.")
+    more += [sentence(note) for note in of_vectors]
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."

@@ -396,6 +396,13 @@ def noted(notes: Iterable[str]) -> list[str]:
     return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
 
 
+def warned(warnings: Iterable[str]) -> list[str]:
+    """Return the lines of warnings."""
+    from bayesbias.output.text import wrapped
+
+    return [line for text in warnings for line in wrapped(text, "Warning  ", " " * 9)]
+
+
 def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
     """Print names with what they are, in lines of 80 columns."""
     formatter = click.HelpFormatter(width=80)
@@ -412,12 +419,17 @@ def lines_of(*table: Any) -> list[str]:
 
 
 def tell_table(
-    answer: Mapping[str, Any], about: str, lines: Sequence[str], headline: str, notes: Sequence[str]
+    answer: Mapping[str, Any],
+    about: str,
+    lines: Sequence[str],
+    headline: str,
+    notes: Sequence[str],
+    warnings: Sequence[str] = (),
 ) -> None:
-    """Print an answer as JSON, or as a title line, a table, a headline and notes."""
+    """Print an answer as JSON, or as a title line, a table, a headline, warnings and notes."""
     from bayesbias.output.text import interpretation_text
 
-    said = interpretation_text(Interpretation("", headline, (), tuple(notes)))
+    said = interpretation_text(Interpretation("", headline, tuple(warnings), tuple(notes)))
     tell(answer, f"bayesbias {bb.__version__} | {about}", *lines, "", said)
 
 

@@ -1,6 +1,7 @@
 """Word vectors from any common source, reading only the words asked for."""
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -332,6 +333,8 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     places = [known[word] + 1 for word in chosen] + [0] * len(composed)
     rows = Rows(words, matrix.reshape(-1, vectors.vector_size), places, len(known))
     rows.composed, rows.sample = composed, list(known)[:1000]
+    if composed:
+        rows.known = list(itertools.islice(known, spelling.MOST_KNOWN))
     kind = type(vectors).__name__
     return rows, f"a {type(x).__name__} object", f"gensim {kind}", kind
 
@@ -351,8 +354,11 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         x.vectors_of(list(chosen.values())),
         x.provenance,
         asked,
-        (note for note in x.notes if not note.endswith("share its vector")),
+        spelling.without_notes_of_words(x.notes),
         composed=tuple(word for word, held in chosen.items() if held in x.composed),
+        misspelled={
+            word: x.misspelled[held] for word, held in chosen.items() if held in x.misspelled
+        },
     )
 
 

@@ -19,6 +19,7 @@ from bayesbias.scores.resampling import Method, finite_scores, permutation_test,
 from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import notes_of_vectors
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import SHARED
@@ -567,7 +568,5 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
         problem = f"expected one class for each protected word, got two for {twice[0]!r}"
         raise InputError(problem, where=name)
     notes += [note for note in coverage.notes if " is left out, " in note]
-    used = {*of, *frame["attribute"]}
-    if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
-        notes.append(f"found under another spelling: {some(spelled)}")
+    notes += notes_of_vectors(table)
     return Grid(name, frame, coverage, notes)

@@ -17,6 +17,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks, some
 from bayesbias.embeddings.embedding import Embedding, units
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import notes_of_spellings, without_notes_of_words
 from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.wordlists.listfile import load_wordlist
@@ -610,6 +611,7 @@ class Vectors:
     of: dict[str, Array]
     missing: tuple[str, ...]
     composed: tuple[str, ...]
+    misspelled: dict[str, str]
     notes: list[str]
 
     def known(self, words: Iterable[str], what: str) -> list[str]:
@@ -635,14 +637,16 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     present = [w for w in asked if w in held]
     if not present:
         raise InputError(f"expected a vector of {some(asked)}, got none", where=held.name)
-    matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
-    notes = [f"found under another spelling: {some(matched)}"] if matched else []
+    matched = {word: held.matched[word] for word in present if word in held.matched}
+    notes = [*notes_of_spellings(matched), *without_notes_of_words(held.notes)]
     array = np.asarray(held.vectors_of(present), dtype=float)
     if unit:
         array = units(array)
     of = dict(zip(present, array, strict=True))
     missing = tuple(w for w in asked if w not in of)
-    return Vectors(held.name, of, missing, tuple(w for w in asked if w in held.composed), notes)
+    composed = tuple(w for w in asked if w in held.composed)
+    misspelled = {word: held.misspelled[word] for word in asked if word in held.misspelled}
+    return Vectors(held.name, of, missing, composed, misspelled, notes)
 
 
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:

@@ -147,6 +147,7 @@ def wefat_score(
             "covariate": chosen.name,
             "r_undivided": float(pearsonr(away, values).statistic),
             "missing": tuple(w for w in held.missing if w not in in_sets),
+            "misspelled": held.misspelled,
             "scores": by_word["score"].to_dict(),
             "covariates": by_word["covariate"].to_dict(),
             **{"a": tuple(sides[0]), "b": tuple(sides[1])},

@@ -117,6 +117,12 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
     return frame.reset_index(drop=True)
 
 
+def notes_of_vectors(table: PairTable) -> list[str]:
+    """Return what the loader of the vectors noted, such as lines that were skipped."""
+    embedding = table.provenance.get("embedding") or {}
+    return list(embedding.get("notes", ()))
+
+
 # -- accounts of words ----------------------------------------------------------------------------
 
 
@@ -137,8 +143,10 @@ def found_by_class(
     known: Mapping[str, bool],
     matched: Mapping[str, str],
     composed: Collection[str] = (),
+    misspelled: Mapping[str, str] | None = None,
 ) -> Groups:
-    """Return the coverage of each class."""
+    """Return the coverage of each class; control words are not checked for misspellings."""
+    doubtful = misspelled or {}
     out: Groups = ({}, {})
     for groups, (_, label, column) in zip(out, SIDES, strict=True):
         for name, words in labels_within(frame, label, column).items():
@@ -147,6 +155,11 @@ def found_by_class(
                 missing=tuple(word for word in words if not known[word]),
                 matched={word: matched[word] for word in words if word in matched},
                 composed=tuple(word for word in words if word in composed),
+                misspelled={
+                    word: doubtful[word]
+                    for word in words
+                    if word in doubtful and name not in CONTROLS
+                },
             )
     return out
 

@@ -122,6 +122,8 @@ class Rows:
         Number of words in the source.
     composed : list of str
         Words that are not in the source and were built from subwords.
+    known : list of str
+        Where words were built, the first words of the source.
     notes : list of str
         What was skipped, and what else a reader should know.
     sample : list of str
@@ -133,6 +135,7 @@ class Rows:
     places: list[int]
     count: int
     composed: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
 
@@ -245,7 +248,7 @@ def gather(
         rows = rows_of(chosen) if chosen else []
         kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]
         if kept:
-            found += [_decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
+            found += [decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
             places += [place + i + 1 for i, _ in kept]
             vectors.resize((len(found), vectors.shape[1]), refcheck=False)
             vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
@@ -262,11 +265,11 @@ def gather(
             problem = f"expected as many words as its header states, got others: it {stated}"
             raise InputError(problem, where=reading.path)
         notes.append(f"the header of {reading.path.name} {stated}")
-    keys_of_file = [] if found else [_decoded(word) for word in sample if word]
+    keys_of_file = [] if found else [decoded(word) for word in sample if word]
     return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)
 
 
-def _decoded(word: bytes) -> str:
+def decoded(word: bytes) -> str:
     """Return a word; one that is not UTF-8 is read as Windows-1252."""
     try:
         return word.decode()

@@ -184,7 +184,7 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
 
 def data_warnings(fit: BiasFit) -> list[str]:
     """Return what may be wrong with the words and vectors of a table."""
-    out, table = common.thin_warnings(fit.provenance.get("coverage")), fit.table
+    out, table = common.word_warnings(fit.provenance.get("coverage")), fit.table
     if fit.spec.outcome == "distance" and "connection" in table:
         means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
         # Of the most neutral attributes: of stereotypes alone the mean is no sign.

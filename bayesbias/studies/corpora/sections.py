@@ -224,6 +224,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         f"More than half of the words of {name} are not in all corpora. Add words that are."
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
+    out += common.misspelled_warnings(result.provenance["coverage"])
     frame, _ = result.reported(view)
     frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
     rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}

@@ -43,7 +43,7 @@ from bayesbias.studies.debiasing.limits import OF_INTEREST, measured_method
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import PairTable, notes_of_vectors
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 
@@ -502,7 +502,15 @@ def compare(
             known = with_covariates_known(replace(whole, frame=frame), spec.covariates())
             pairs, account = known.frame, accounts[name]
             said = [note for note in known.coverage.notes if note not in whole.coverage.notes]
-            account |= {"pairs": len(pairs), "notes": [*notes, *said, *account["notes"]]}
+            of_vectors = [
+                f"{name}: {note}"
+                for note in notes_of_vectors(tables[name])
+                if note not in notes_of_vectors(whole)
+            ]
+            account |= {
+                "pairs": len(pairs),
+                "notes": [*notes, *of_vectors, *said, *account["notes"]],
+            }
             if before is None:
                 before = _fit_distances(pairs, "original", known, level_spec, settings)
                 tick(1)

@@ -164,7 +164,7 @@ def interpret(result: Comparison, view: View) -> Interpretation:
         return Interpretation(subject, headline, (), notes)
     rows = common.first_rows(frame[frame["level"] == "overall"])
     headline = " ".join(_sentence(result, row) for row in rows.itertuples())
-    warnings = common.thin_warnings(result.original.provenance.get("coverage"))
+    warnings = common.word_warnings(result.original.provenance.get("coverage"))
     warnings += [text for name in result.methods for text in _warnings(result, name, view)]
     return Interpretation(
         subject,

@@ -98,7 +98,7 @@ _MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 def _notes_of_test(encoded: EncodedTest) -> list[str]:
     """Return what a reader of the numbers of one test on one encoder should know."""
     test, frame = encoded.test, encoded.frame
-    out = []
+    out = list(encoded.notes)
     if test.unstated:
         no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(

@@ -8,6 +8,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core import number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.embeddings.spelling import MISSPELLED
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import MISFIT, heading, listing, slope_sections
@@ -186,12 +187,14 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
         notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
+    warnings: list[str] = []
     for note, rows in result.notes.groupby("note", sort=False):
-        notes.append(f"{listing(rows['test'])}: {note}.")
+        kind = warnings if note.startswith(MISSPELLED) else notes
+        kind.append(f"{listing(rows['test'])}: {note}.")
     return Interpretation(
         subject=f"sentence tests on {', '.join(groups)}",
         headline=" ".join(said),
-        warnings=_warnings(result),
+        warnings=[*warnings, *_warnings(result)],
         notes=notes,
     )
 
