@@ -260,8 +260,16 @@ def none_found(
 def units(vectors: Any) -> np.ndarray:
     """Return vectors of length 1, one a row, in double precision."""
     array = np.array(vectors, dtype=float)
+    check_dimensions(array)
     array /= np.linalg.norm(array, axis=1, keepdims=True)
     return array
+
+
+def check_dimensions(vectors: np.ndarray) -> None:
+    """Refuse vectors of one dimension."""
+    if vectors.shape[1] == 1:
+        hint = "every cosine of such vectors is 1 or -1: take vectors of more dimensions"
+        raise InputError("expected two dimensions or more, got one", where="vectors", hint=hint)
 
 
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
