@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
+from bayesbias.embeddings.spelling import OF_TOKENS
 from bayesbias.scores.resampling import (
     Method,
     PermutationResult,
@@ -619,6 +620,7 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
         problem = f"expected one class for each protected word, got two for {twice[0]!r}"
         raise InputError(problem, where=name)
     notes += [note for note in coverage.notes if " is left out, " in note]
+    notes += [note for note in coverage.notes if note.startswith(OF_TOKENS)]
     used = {*of, *frame["attribute"]}
     if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
         notes.append(f"found under another spelling: {some(spelled)}")

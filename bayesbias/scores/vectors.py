@@ -22,6 +22,7 @@ from bayesbias.embeddings.embedding import (
     units,
 )
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import OF_TOKENS
 from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.wordlists.listfile import load_wordlist
@@ -745,6 +746,7 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
         raise InputError(f"expected a vector of {some(asked)}, got none", where=held.name)
     matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
+    notes += [note for note in held.notes if note.startswith(OF_TOKENS)]
     array = np.asarray(held.vectors_of(present), dtype=float)
     check_dimensions(array)
     first = first_with_vector(array)
