@@ -457,7 +457,7 @@ def prepare(
     # A wanted word that is there in another spelling is that word, not a second one.
     spelling = matched_spellings(wanted, held)
     row = {word: i for i, word in enumerate(vectors.words)}
-    unit = units(vectors.vectors)
+    unit = units(vectors.vectors, vectors.name)
     notes = []
     present = []
     for group in listed:

@@ -748,7 +748,7 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
     notes += [note for note in held.notes if note.startswith(OF_TOKENS)]
     array = np.asarray(held.vectors_of(present), dtype=float)
-    check_dimensions(array)
+    check_dimensions(array, held.name)
     first = first_with_vector(array)
     if unit:
         array = units(array)

@@ -105,3 +105,20 @@ def test_a_mark_in_a_source_of_words_is_no_form() -> None:
 def test_keys_that_are_all_marked() -> None:
     held = {key: value for key, value in tokens(FORMS[0]).items() if key.startswith("\u0120")}
     assert is_word(bb.load_embedding(held, [*X, *B]))
+
+
+def test_commands_say_which_keys_are_words(tmp_path) -> None:
+    from click.testing import CliRunner
+
+    from bayesbias.cli.main import cli
+
+    held = tokens(FORMS[0])
+    del held["\u0120a1"]
+    path = in_file(held, tmp_path / "v.txt")
+    (tmp_path / "list.json").write_text(json.dumps(LIST))
+    done = CliRunner().invoke(
+        cli, ["wordlist", "check", str(tmp_path / "list.json"), "--embedding", str(path)]
+    )
+    said = " ".join(done.output.split())
+    assert "the word x1 is Ġx1, not x1, a piece of words" in said
+    assert "pieces only, so out of vocabulary: a1" in said

@@ -267,3 +267,15 @@ def test_one_dimension_makes_no_cosines(score) -> None:
     v = {word: vector[:1] for word, vector in made_up().items()}
     with pytest.raises(InputError, match="two dimensions or more, got one"):
         score(v, listed())
+
+
+def test_other_functions_refuse_one_dimension() -> None:
+    v = {word: vector[:1] for word, vector in made_up().items()}
+    many = {f"w{k}": [float(k + 1)] for k in range(40)}
+    for function, arguments in (
+        (distance_table, (v, listed())),
+        (bb.hard_debias, (v, listed())),
+        (bb.embeddings.describe_vectors, (many,)),
+    ):
+        with pytest.raises(InputError, match="mapping: expected two dimensions or more, got one"):
+            function(*arguments)
