@@ -14,10 +14,9 @@ COLUMNS = (
     Column("value", "value", "signed", digits=3),
     Column("low", "{prob} interval", "interval", 3, "high"),
     Column("p_value", "p", "p_value"),
-    Column("reads", "reading"),
+    Column("reading", "reading"),
 )
-OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob")
-ALPHA = 0.05
+OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob", "alpha")
 
 
 @shared.command(
@@ -29,6 +28,7 @@ ALPHA = 0.05
     "seed",
     "samples",
     "prob",
+    "alpha",
     *shared.READING,
     "detail",
     "as_json",
@@ -68,6 +68,7 @@ def score(scores: str | None, **given: Any) -> None:
     warnings = common.word_warnings(table.coverage.as_dict())
     answer = {
         "scores": [result.as_dict() for result in results],
+        "alpha": given["alpha"],
         "left_out": {name: str(error) for name, error in left_out.items()},
         "warnings": warnings,
         "provenance": dict(table.provenance),
@@ -111,9 +112,9 @@ def _screen(
     for result in results:
         about = SCORES[result.name]
         of = f" {result.data.split(' of ')[0]}" if result.name == "sc_weat" else ""
-        title, reads = f"{about.title}{of}", about.reading(result.value)
+        title = f"{about.title}{of}"
         shown = f"{title} effect size d" if result.label == "effect size" else title
-        rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
+        rows.append({**result.as_dict(), "title": title, "score": shown, "reading": result.reading})
         notes += [(note, title) for note in result.notes if not is_of_vectors(note)]
         if result.name == "weat" and a_query:
             of_wefe = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
@@ -131,21 +132,10 @@ def _screen(
         a, b = (f"attributes of {s}" if s in (x, y) else s for s in sets)
         lines.append(f"X: {x}, Y: {y}, A: {a}, B: {b}")
     lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"])]
-    tested = frame.dropna(subset="p_value")
-    low = tested["p_value"] < ALPHA
-    one_sided = tested["details"].map(lambda of: of.get("sides") == 1).astype(bool)
-    high = one_sided & (tested["p_value"] > 1 - ALPHA)
-    said = [
-        f"{verdict}: {', '.join(tested['title'][own])}."
-        for verdict, own in (
-            (f"Significant (p < {ALPHA:g})", low),
-            (f"Opposite direction (one-sided p > {1 - ALPHA:g})", high),
-            ("Not significant", ~low & ~high),
-        )
-        if own.any()
-    ]
+    verdicts = _verdicts(results, [row["title"] for row in rows], given["alpha"])
+    headline = " ".join(f"{verdict}: {', '.join(titles)}." for verdict, titles in verdicts.items())
     more = []
-    if one_sided.any():
+    if any(result.details.get("sides") == 1 for result in results):
         what = "is X closer to A, and Y to B? A p near 1 points the other way"
         more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
     if missing := checks.once(word for result in results for word in result.dropped):
@@ -153,8 +143,30 @@ def _screen(
     more += [sentence(note) for note in of_vectors]
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
-    headline = " ".join(said) or "These scores have no significance test."
+    headline = headline or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more
+
+
+def _verdicts(results: list[Any], titles: list[str], alpha: float) -> dict[str, list[str]]:
+    """Return the titles of tested scores, under what their p-values say at a level."""
+    level = f"{alpha:g}".removeprefix("0")
+    verdicts: dict[str, list[str]] = {
+        f"Significant at {level}": [],
+        f"Opposite direction, significant at {level}": [],
+        f"Not significant at {level}": [],
+    }
+    significant, opposite, others = verdicts.values()
+    for result, title in zip(results, titles, strict=True):
+        p_opposite = result.details.get("p_opposite")
+        if result.p_value is None:
+            continue
+        if result.p_value <= alpha:
+            significant.append(title)
+        elif p_opposite is not None and p_opposite <= alpha:
+            opposite.append(title)
+        else:
+            others.append(title)
+    return {verdict: titles for verdict, titles in verdicts.items() if titles}
 
 
 @shared.command(

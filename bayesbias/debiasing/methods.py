@@ -463,7 +463,7 @@ def prepare(
     # A wanted word that is there in another spelling is that word, not a second one.
     spelling = matched_spellings(wanted, held)
     row = {word: i for i, word in enumerate(vectors.words)}
-    unit = units(vectors.vectors)
+    unit = units(vectors.vectors, vectors.name)
     taken = {word: vectors.matched.get(held, held) for word, held in spelling.items()}
     notes = [*notes_of_spellings(taken), *without_notes_of_words(vectors.notes)]
     present = []

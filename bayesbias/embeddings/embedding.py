@@ -271,11 +271,19 @@ def none_found(
     return InputError(f"expected {which}, got {got}", where=where, hint=hint)
 
 
-def units(vectors: Any) -> np.ndarray:
+def units(vectors: Any, where: object = "vectors") -> np.ndarray:
     """Return vectors of length 1, one a row, in double precision."""
     array = np.array(vectors, dtype=float)
+    check_dimensions(array, where)
     array /= np.linalg.norm(array, axis=1, keepdims=True)
     return array
+
+
+def check_dimensions(vectors: np.ndarray, where: object = "vectors") -> None:
+    """Refuse vectors of one dimension."""
+    if vectors.shape[1] == 1:
+        hint = "every cosine of such vectors is 1 or -1: take vectors of more dimensions"
+        raise InputError("expected two dimensions or more, got one", where=where, hint=hint)
 
 
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:

@@ -1,10 +1,12 @@
 """The spellings in which a word is looked for, and which of them a source holds."""
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bayesbias.core import checks, files, some
 
@@ -24,6 +26,17 @@ _VARIANTS = (
     ("our", "or"), ("is", "iz"), ("ys", "yz"), ("ae", "e"), ("oe", "e"),
     ("ller", "ler"), ("lled", "led"), ("lling", "ling"), ("llor", "lor"),
 )  # fmt: skip
+
+TOKEN_FORMS = ("\u0120{word}", "\u2581{word}", "{word}</w>")
+"""How tokenizers write a whole word, or its start: byte-level BPE, SentencePiece, BPE.
+
+Beside it the word without the mark is a piece inside other words, with another vector.
+"""
+OF_TOKENS = "a matrix of tokens:"
+"""How a note begins that says which keys of such a source are words."""
+_MOST_KEYS = 50_000  # of a source, that are looked at for marks
+_CERTAIN = 0.25  # share of marked keys from which on a source holds tokens
+_PERHAPS = 0.01
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -111,6 +124,46 @@ def word_of_key(key: str, patterns: Sequence[str]) -> tuple[str, int]:
         if word and key == before + word + after:
             return word, number
     return "", len(patterns)
+
+
+@dataclass
+class Marks:
+    """How many keys of a source have the form of a token.
+
+    Examples
+    --------
+    >>> marks = Marks()
+    >>> marks.count(["\u2581he".encode(), "\u2581she".encode(), b"he"])
+    >>> marks.certain, marks.possible
+    ('▁{word}', '▁{word}')
+    """
+
+    keys: int = 0
+    forms: Counter[str] = field(default_factory=Counter)
+
+    def count(self, keys: Iterable[bytes]) -> None:
+        """Count keys, until enough were seen."""
+        chosen = list(itertools.islice(keys, max(0, _MOST_KEYS - self.keys)))
+        self.keys += len(chosen)
+        for form in TOKEN_FORMS:
+            before, after = (part.encode() for part in form.split("{word}"))
+            self.forms[form] += sum(
+                key.startswith(before) and key.endswith(after) for key in chosen
+            )
+
+    @property
+    def certain(self) -> str | None:
+        """The form of the words, where many keys have it."""
+        return self._form(_CERTAIN)
+
+    @property
+    def possible(self) -> str | None:
+        """The form that more than a few keys have."""
+        return self._form(_PERHAPS)
+
+    def _form(self, share: float) -> str | None:
+        form, times = max(self.forms.items(), key=lambda item: item[1], default=("", 0))
+        return form if times and times >= share * self.keys else None
 
 
 def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
-from bayesbias.embeddings.embedding import Embedding, units
+from bayesbias.embeddings.embedding import Embedding, check_dimensions, units
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.spelling import SHARED_VECTOR
 from bayesbias.embeddings.static import STATIC_EMBEDDING
@@ -76,7 +76,8 @@ def distance_table(
     Raises
     ------
     InputError
-        If fewer than two classes have words and stereotypes in the vocabulary. If two remain, a class
+        If the vectors have one dimension, so that every cosine is 1 or -1; or
+        fewer than two classes have words and stereotypes in the vocabulary. If two remain, a class
         without either is left out, and the coverage names it.
 
     Examples
@@ -106,6 +107,7 @@ def distance_table(
         words = load_wordlist(wordlist, controls=controls)
     check_number_of_pairs(words)  # before a large file of vectors is read
     embedding = load_embedding(embedding, words=words.words)
+    check_dimensions(embedding.vectors, embedding.name)
     frame = pd.DataFrame(pairs(words))
     every = pair_table.words_in(frame)
     known = {word: word in embedding for word in every}

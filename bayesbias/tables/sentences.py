@@ -93,7 +93,7 @@ def encode_test(
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are
     # squared.
-    vectors = units(vectors / np.abs(vectors).max(axis=1, keepdims=True))
+    vectors = units(vectors / np.abs(vectors).max(axis=1, keepdims=True), encoder.name)
     return EncodedTest(test, kept, vectors, dropped, _notes_of_words(test, encoder))
 
 

@@ -152,6 +152,13 @@ def test_seat_wefat_and_score(tmp_path):
     said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert "Opposite" in said
     assert "one-sided: is X" in said
+    assert "Opposite direction, significant at .05: SC-WEAT math" in " ".join(said.split())
+    strict = run("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
+    assert "Not significant at .001: WEAT." in strict
+    assert "no clear direction" in strict
+    strict = answer("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
+    assert (strict["alpha"], strict["scores"][0]["alpha"]) == (0.001, 0.001)
+    assert strict["scores"][0]["direction"] is None
     two = run("score", *VECTORS, "weat7", "--scores", "sc_weat", "--sides", "2")
     assert "one-sided" not in two
     assert "WEAT effect size d  +1.370" in run("score", *VECTORS, "weat7", "--scores", "weat")

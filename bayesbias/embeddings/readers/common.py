@@ -17,6 +17,7 @@ import numpy as np
 from bayesbias.core import files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
+from bayesbias.embeddings.spelling import Marks
 
 MOST_DIMENSIONS = 100_000
 _MOST_SAMPLED = 50_000
@@ -128,6 +129,8 @@ class Rows:
         What was skipped, and what else a reader should know.
     sample : list of str
         The first words of the source, if none of the wanted ones was found.
+    marks : Marks
+        How many of its keys have the form of a token.
     """
 
     words: list[str]
@@ -138,6 +141,7 @@ class Rows:
     known: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
+    marks: Marks = field(default_factory=Marks)
 
     def by_word(self) -> tuple[dict[str, list[int]], list[str]]:
         """Return the rows of each word, and words whose vector is unusable."""
@@ -237,8 +241,10 @@ def gather(
     places: list[int] = []
     sample: list[bytes] = []
     tried = False
+    marks = Marks()
     vectors, place, empty = np.empty((0, dim or reading.layout.dim), dtype), 0, 0
     for words, rows_of in blocks:
+        marks.count(word.removeprefix(b"\n") for word in words)
         if not found and len(sample) < _MOST_SAMPLED:
             sample += words
         chosen = []
@@ -266,7 +272,7 @@ def gather(
             raise InputError(problem, where=reading.path)
         notes.append(f"the header of {reading.path.name} {stated}")
     keys_of_file = [] if found else [decoded(word) for word in sample if word]
-    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)
+    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file, marks=marks)
 
 
 def decoded(word: bytes) -> str:

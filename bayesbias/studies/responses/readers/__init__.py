@@ -44,6 +44,7 @@ def load_responses(
     *,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
+    positive: str | None = None,
 ) -> Responses:
     r"""Read files of answers.
 
@@ -57,6 +58,8 @@ def load_responses(
         by default what the columns of each file tell.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``.
+    positive : str, optional
+        The positive label, where answers are scores of the labels in a column ``label``.
 
     Returns
     -------
@@ -132,7 +135,7 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths)
+    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
@@ -145,7 +148,7 @@ def load_responses(
         outcome=called.pop() if len(called) == 1 else several,
         published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
         noun=frames[0].attrs.get("noun", "word"),
-        notes=tuple(notes),
+        notes=(*notes, *table.notes),
         unused=tuple(unused),
         name=some([path.name for path in paths]),
     )
