@@ -232,6 +232,28 @@ def p_text(value: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
+def at_level(p_value: float, alpha: float) -> str:
+    """Say whether a test is significant, and at which level.
+
+    Examples
+    --------
+    >>> at_level(0.028, 0.05), at_level(0.028, 0.01)
+    ('Significant at .05', 'Not significant at .01')
+    """
+    return f"{'Significant' if p_value < alpha else 'Not significant'} at {level_text(alpha)}"
+
+
+def level_text(alpha: float) -> str:
+    """Return a level of significance as a sentence has it.
+
+    Examples
+    --------
+    >>> level_text(0.05), level_text(0.001)
+    ('.05', '.001')
+    """
+    return f"{alpha:g}".removeprefix("0")
+
+
 def interval(row: Any) -> str:
     """Return the interval of a row of estimates."""
     return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"

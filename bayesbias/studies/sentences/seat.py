@@ -38,6 +38,7 @@ from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.result import (
     KEY,
+    PUBLISHED_ALPHA,
     PUBLISHED_COLUMNS,
     Key,
     SeatResult,
@@ -201,6 +202,7 @@ def seat(
     tune: int = 1000,
     chains: int = 4,
     prob: float = PROB,
+    alpha: float = PUBLISHED_ALPHA,
     covariates: Any = None,
     slopes: Mapping[str, Sequence[Any] | None] | Sequence[str] = (),
     cache: bool | checks.FilePath = True,
@@ -231,6 +233,8 @@ def seat(
         For `bayes`; as for `fit`.
     prob : float in (0, 1)
         Probability of the intervals.
+    alpha : float in (0, 1)
+        Level of significance of the tests; by default that of the paper.
     covariates : optional
         Numbers of words of targets or attributes; see `bayesbias.tables.join_covariates`.
     slopes : sequence of str, or mapping
@@ -278,7 +282,7 @@ def seat(
     chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders)
     checks.count(samples, "samples")
     checks.sampling(draws, tune, chains)
-    prob = checks.probability(prob)
+    prob, alpha = checks.probability(prob), checks.probability(alpha, "alpha")
     seed = checks.seed_or_new(seed)
     asked = slopes_of_tests(covariates, slopes, chosen)
     spec = load_model("sentence") if bayes or asked.slopes else None
@@ -361,6 +365,7 @@ def seat(
         "encoders": [describe_encoder(encoder) for encoder in models],
         "seed": seed,
         "samples": samples,
+        "alpha": alpha,
         "versions": {
             **packages.versions_of("bayesbias", "numpy", "pandas"),
             "python": platform.python_version(),

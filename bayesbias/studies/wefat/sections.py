@@ -117,6 +117,9 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         said = (
             f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}."
         )
+    if known.p_value is not None:
+        tested = common.at_level(known.p_value, result.alpha)
+        notes.insert(0, f"Published r: {tested} ({common.p_text(known.p_value)}).")
     off = list(result.off_line)
     chance = (1 - view.prob) * len(result.frame)
     details = (
@@ -137,6 +140,7 @@ def about(result: WefatResult) -> dict[str, Any]:
             "r_high": known.high,
             "p_value": known.p_value,
             "p_method": known.p_method,
+            "alpha": result.alpha,
             "n": known.n["words"],
         },
         "slope": asdict(result.slope),

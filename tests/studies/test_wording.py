@@ -1,0 +1,85 @@
+"""Sentences that users quote: one wording for each condition, in every study."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.core.errors import InputError
+from bayesbias.output.text import to_json, to_text
+
+WOMEN = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35, "pilot": 7}
+
+
+# -- levels of significance -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p_value", "alpha", "said"),
+    [(0.028, 0.05, "Significant at .05"), (0.028, None, "Not significant at .01")],
+)
+def test_one_p_of_a_sentence_test_is_significant_at_its_level(p_value, alpha, said):
+    level = {} if alpha is None else {"alpha": alpha}
+    result = bb.seat("weat6", seed=1, cache=False, progress=False, **level)
+    frame = result.frame.assign(p_holm=p_value, p_words=p_value)
+    result = dataclasses.replace(result, frame=frame)
+    headline = bb.interpret(result).headline
+    assert headline.startswith(f"{said}: effect size ")
+    assert "p = .028" in headline
+    assert "nconclusive" not in headline
+    assert to_json(result)["alpha"] == result.provenance["alpha"] == (alpha or 0.01)
+
+
+def test_a_test_that_is_significant_over_sentences_alone_has_both_p():
+    result = bb.seat("sent-weat6", seed=1, cache=False, progress=False, alpha=0.05)
+    frame = result.frame.assign(p_holm=0.001, p_upper=0.001, p_words=0.2)
+    said = bb.interpret(dataclasses.replace(result, frame=frame))
+    assert said.headline.startswith("Not significant at .05: effect size ")
+    assert "p = .001 over sentences, p = .200 over words" in said.headline
+    assert "significant at .05 over sentences, but not over words" in said.warnings[0]
+
+
+def test_the_level_of_a_t_test_is_the_one_that_was_asked():
+    """Source of p: scipy, over the mean differences of the noun pairs."""
+    predictions = bb.list_predictions("m1")
+    result = bb.sentiment_analysis(predictions)
+    means = result.table.groupby("noun_pair", observed=True)["difference"].mean()
+    p_value = stats.ttest_1samp(means, 0.0).pvalue
+    assert 0.05 < p_value < 0.3
+    said = bb.interpret(result)
+    assert "m1: Not significant at .05 over noun pairs" in said.headline
+    assert "not significant at .05" in said.warnings[0]
+    liberal = bb.sentiment_analysis(predictions, alpha=0.3)
+    said = bb.interpret(liberal)
+    assert f"higher than male ones by {means.mean():.4f}. Significant at .3 over" in said.headline
+    assert not any("treats pairs as independent" in text for text in said.warnings)
+    assert to_json(liberal)["alpha"] == 0.3
+
+
+@pytest.mark.slow
+def test_the_published_correlation_has_a_level():
+    made = {
+        alpha: bb.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=1, alpha=alpha)
+        for alpha in (0.05, 0.999)
+    }
+    for alpha, said in ((0.05, "Not significant at .05"), (0.999, "Significant at .999")):
+        assert f"Published r: {said}" in to_text(made[alpha])
+        assert to_json(made[alpha])["published"]["alpha"] == alpha
+    with pytest.raises(InputError, match="alpha"):
+        bb.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=1, alpha=0)
+
+
+def test_the_level_of_a_command_is_that_of_its_function():
+    from bayesbias.cli.responses import sentiment
+    from bayesbias.cli.score import wefat
+    from bayesbias.cli.seat import seat
+
+    functions = {bb.seat: seat, bb.wefat: wefat, bb.sentiment_analysis: sentiment}
+    for function, command in functions.items():
+        (level,) = (option.default for option in command.params if option.name == "alpha")
+        assert inspect.signature(function).parameters["alpha"].default == level
