@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.output.text import to_json, to_text
+from bayesbias.studies import common
 
 WOMEN = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35, "pilot": 7}
 
@@ -83,3 +84,39 @@ def test_the_level_of_a_command_is_that_of_its_function():
     for function, command in functions.items():
         (level,) = (option.default for option in command.params if option.name == "alpha")
         assert inspect.signature(function).parameters["alpha"].default == level
+
+
+# -- estimates in sentences -------------------------------------------------------------------------
+
+
+def row(mean, low, high, **more):
+    return SimpleNamespace(mean=mean, hpdi_low=low, hpdi_high=high, **more)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((-0.0689, -0.0951, -0.0429), "0.069 [0.043, 0.095]"),
+        ((0.0689, 0.0429, 0.0951), "0.069 [0.043, 0.095]"),
+        ((-0.05, -0.1, -0.0003), "0.0500 [0.0003, 0.1000]"),  # no end is printed as zero
+        ((4e-5, 2e-5, 6e-5), "0.000040 [0.000020, 0.000060]"),
+    ],
+)
+def test_a_clear_difference_has_its_size_and_interval(ends, said):
+    assert common.size(row(*ends)) == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "ends"),
+    [
+        (-0.1, 0.0, "ends at 0", "[-0.100, 0.000]"),
+        (-0.1, 0.0002, "ends at 0", "[-0.100, 0.000]"),
+        (-0.0002, 0.1, "ends at 0", "[0.000, +0.100]"),
+        (-0.1, 0.05, "includes 0", "[-0.100, +0.050]"),
+        (-0.1, -0.001, "ends at 0 (within Monte Carlo error)", "[-0.100, -0.001]"),
+        (-0.0003, 0.0002, "includes 0", "[-0.00030, +0.00020]"),
+    ],
+)
+def test_an_end_at_zero_is_said_to_be_one(low, high, said, ends):
+    assert common.zero_in(row(0.0, low, high)) == said
+    assert common.interval(row(0.0, low, high)) == ends
