@@ -110,6 +110,18 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
     return shared.table_of({**given, **changed})
 
 
+def _unchanged(result: bb.debiasing.Debiased) -> list[str]:
+    """Say how many words keep their vectors, and what changes the others too."""
+    unchanged = len(result.unchanged)
+    total = unchanged + len(result.changed)
+    if not unchanged:
+        return []
+    note = f"{unchanged:,} of {total:,} words keep their vectors"
+    if result.settings.get("neutralize") == "all_others":
+        return [note]
+    return [f"{note}: only listed words changed. --neutralize all_others changes the others too"]
+
+
 @shared.command("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
@@ -134,5 +146,6 @@ def debias(method: str, out: Path, **given: Any) -> None:
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)
-    notes = shared.noted(result.notes)
+    notes = [*result.notes, *_unchanged(result)]
+    notes = shared.noted(notes)
     shared.tell({**result.as_dict(), "written": str(out)}, repr(result), *notes, f"Written  {out}")

@@ -183,6 +183,30 @@ def zero_in(row: Any) -> str:
     return "includes 0" if low < 0 < high else "ends at 0 (within Monte Carlo error)"
 
 
+def direction(row: Any, first: str = "first", last: str = "last") -> str:
+    """Say what a first difference is later: stronger, weaker, reversed.
+
+    Nothing where the intervals of the change, and of both differences, do not decide it.
+
+    Parameters
+    ----------
+    row : row of a frame
+        A change, with the columns of `with_ends`.
+    first, last : str
+        What the ends are called.
+    """
+    names = ("hpdi", first, last)
+    lows, highs = ([getattr(row, f"{name}_{end}") for name in names] for end in ("low", "high"))
+    ways = [(low > 0) - (high < 0) for low, high in zip(lows, highs, strict=True)]
+    way, before, after = ways
+    mean_before, mean_after = getattr(row, first), getattr(row, last)
+    if way and (way == before or (way == after and way * mean_before > 0)):
+        return "stronger"
+    if way and before == -way and after == way:
+        return "reversed"
+    return "weaker" if way and before == -way and abs(mean_after) < abs(mean_before) else ""
+
+
 def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
     """Warn of failed posterior predictive checks.
 

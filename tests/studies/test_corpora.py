@@ -13,8 +13,9 @@ from helpers.changes import NONE, changed, table
 import bayesbias as bb
 from bayesbias.cli.main import cli
 from bayesbias.inference.view import View
+from bayesbias.studies.common import direction
 from bayesbias.studies.corpora.comparing import weights_of
-from bayesbias.studies.corpora.sections import direction, main_table
+from bayesbias.studies.corpora.sections import main_table
 from bayesbias.tables.joining import join_tables
 from bayesbias.tables.reading import as_pair_table
 

@@ -170,22 +170,6 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 
-def direction(row: Any) -> str:
-    """Say what a difference of the first corpus is in the last.
-
-    Nothing where the intervals of the change, and of both differences, do not decide it.
-    """
-    way, first, last = (
-        (getattr(row, f"{of}_low") > 0) - (getattr(row, f"{of}_high") < 0)
-        for of in ("hpdi", "first", "last")
-    )
-    if way and (way == first or (way == last and way * row.first > 0)):
-        return "stronger"
-    if way and first == -way and last == way:
-        return "reversed"
-    return "weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
-
-
 def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, unit: str) -> str:
     """Say how one contrast changed.
 
@@ -207,7 +191,7 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
         return (
             f"Inconclusive: {moved}. The interval {common.zero_in(row)} and reaches beyond {rope}."
         )
-    if way := direction(row):
+    if way := common.direction(row):
         than = "compared with" if way == "reversed" else "than in"
         moved = f"{what} is {way} in {end} {than} {start}: change {size}"
     else:
