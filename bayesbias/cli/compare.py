@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError, files
+
+if TYPE_CHECKING:
+    from bayesbias.debiasing.methods import Debiased
 
 
 @shared.command(
@@ -110,7 +113,7 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
     return shared.table_of({**given, **changed})
 
 
-def _unchanged(result: bb.debiasing.Debiased) -> list[str]:
+def _unchanged(result: Debiased) -> list[str]:
     """Say how many words keep their vectors, and what changes the others too."""
     unchanged = len(result.unchanged)
     total = unchanged + len(result.changed)

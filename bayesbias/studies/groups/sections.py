@@ -75,11 +75,18 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``is_heading`` marks a row without numbers. What does not fit is left out, but for the first
         contrast.
     """
-    frame = fit.contrasts(view.prob, view.rope)
+    frame = shown_rows(fit, fit.contrasts(view.prob, view.rope, estimand="population"))
+    return under_headings(fit, association.with_d(fit, frame))
+
+
+def shown_rows(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows within groups and between them; of many groups, between each and the others."""
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
-    levels = ["class", "others" if several else "between"]
-    shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
-    frame = association.with_d(fit, frame[shown])
+    return frame[frame["level"].isin(["class", "others" if several else "between"])]
+
+
+def under_headings(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows under the contrast of sets, or the set, that they are about."""
     parts: list[pd.DataFrame] = []
     for contrast in labels(fit, frame):
         rows = frame[frame["contrast"] == contrast]
