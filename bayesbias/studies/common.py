@@ -303,6 +303,11 @@ def signed(value: float, digits: int = 3) -> str:
     return text if float(text) else text[1:]
 
 
+def plain(value: float, digits: int = 3) -> str:
+    """Return a number without a sign, with two digits or more."""
+    return f"{value:.{decimals_of(value, least=digits)}f}"
+
+
 def _ends(row: Any) -> tuple[float, float]:
     return float(row.hpdi_low), float(row.hpdi_high)
 
