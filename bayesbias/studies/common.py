@@ -23,6 +23,7 @@ from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
 from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.inference.view import ROUNDING
 from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -197,7 +198,7 @@ def direction(row: Any, first: str = "first", last: str = "last") -> str:
     """
     names = ("hpdi", first, last)
     lows, highs = ([getattr(row, f"{name}_{end}") for name in names] for end in ("low", "high"))
-    ways = [(low > 0) - (high < 0) for low, high in zip(lows, highs, strict=True)]
+    ways = [(low > ROUNDING) - (high < -ROUNDING) for low, high in zip(lows, highs, strict=True)]
     way, before, after = ways
     mean_before, mean_after = getattr(row, first), getattr(row, last)
     if way and (way == before or (way == after and way * mean_before > 0)):

@@ -16,7 +16,7 @@ from bayesbias.core import join_words, number_of
 from bayesbias.core.result import Result
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, View
+from bayesbias.inference.view import PROB, ROPE, ROUNDING, View
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
@@ -261,7 +261,7 @@ class SeatResult(Result):
         DataFrame
             One row for each encoder, group and level of which at least two tests were run: ``model,
             options, group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order),
-            ``same_sign`` (an effect of zero has none), ``same_verdict`` (all p_values below the
+            ``same_sign`` (missing if an effect is zero), ``same_verdict`` (all p_values below the
             level, or none), ``p_rises``
             (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
             bounds, where p is not known exactly.
@@ -275,19 +275,27 @@ class SeatResult(Result):
                 if len(run) < 2:
                     continue
                 sizes, p = run["effect_size"], run["p_upper"]
+                signs = signs_of(sizes)
                 rows.append(
                     (
                         *labels[:2],
                         group,
                         labels[2],
                         *map(tuple, (run["test"], sizes, p, run["p_words"])),
-                        np.sign(sizes).nunique() == 1,
+                        signs.nunique() == 1 if signs.all() else pd.NA,
                         (p < self.alpha).nunique() == 1,
                         p.is_monotonic_increasing if rising else pd.NA,
                         sizes.max() - sizes.min(),
                     )
                 )
-        return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
+        return pd.DataFrame(rows, columns=_CONSISTENCY).astype(
+            {"same_sign": "boolean", "p_rises": "boolean"}
+        )
+
+
+def signs_of(values: Any) -> Any:
+    """Return the signs of numbers, 0 for those that are zero but for rounding."""
+    return np.sign(values) * (np.abs(values) > ROUNDING)
 
 
 def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:

@@ -44,6 +44,7 @@ from bayesbias.studies.sentences.result import (
     SeatResult,
     classes_of_test,
     interval_of_test,
+    signs_of,
 )
 from bayesbias.tables.covariates import (
     Given,
@@ -156,7 +157,7 @@ def leave_one_out(
     -------
     DataFrame
         The largest move first: ``part`` (targets or attributes), ``kind`` (word or template),
-        ``left_out``, ``effect_size`` without it, ``change`` (against all), ``sign_changes``,
+        ``left_out``, ``effect_size`` without it, ``change`` (against all), ``sign_changes`` (missing for an effect of zero),
         ``examples`` (how many were left out). What cannot be left out, since a set would be empty,
         has no row.
 
@@ -186,7 +187,10 @@ def leave_one_out(
     table = pd.DataFrame(rows, columns=["part", "kind", "left_out", "effect_size", "examples"])
     table = table.dropna(subset="effect_size").astype({"effect_size": float})
     table.insert(4, "change", table["effect_size"] - whole)
-    table.insert(5, "sign_changes", (table["effect_size"] > 0) != (whole > 0))
+    signs = signs_of(table["effect_size"])
+    known = signs.ne(0) & bool(signs_of(whole))  # an effect of zero has no sign
+    changes = pd.array(signs != signs_of(whole), dtype="boolean")
+    table.insert(5, "sign_changes", pd.Series(changes, table.index).where(known))
     return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 

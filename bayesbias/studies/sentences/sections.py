@@ -1,6 +1,7 @@
 """What is shown of sentence tests."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import (
     MISFIT,
     at_level,
+    estimate,
     heading,
     level_text,
     listing,
@@ -245,6 +247,11 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
         "opposite": sides.count(Verdict.ABOVE),
         "inconclusive": sides.count(Verdict.INCONCLUSIVE),
     }
+    if len(known) == 1:
+        row: Any = next(known.itertuples())
+        fitted = SimpleNamespace(mean=row.contrast, hpdi_low=row.hpdi_low, hpdi_high=row.hpdi_high)
+        (name,) = (name for name, n in counts.items() if n)
+        return [f"For new words: {name}, difference {estimate(fitted)}."]
     return [f"For new words: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}."]
 
 

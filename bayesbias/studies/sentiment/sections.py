@@ -11,7 +11,7 @@ from bayesbias.core import number_of
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN
-from bayesbias.inference.view import TOO_CLOSE, View
+from bayesbias.inference.view import ROUNDING, TOO_CLOSE, View
 from bayesbias.studies import common
 from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS, SentimentAnalysis
 from bayesbias.tables.sentiment import only_labels
@@ -252,7 +252,7 @@ def _test(name: str, row: Any, alpha: float) -> str:
     if math.isnan(p_value):
         return f"{name}: no test, because all differences are equal."
     tested = f"{common.at_level(p_value, alpha)} over noun pairs ({common.p_text(p_value)})"
-    if p_value >= alpha:
+    if p_value >= alpha or abs(row["f_minus_m"]) <= ROUNDING:
         return f"{name}: {tested}."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
     by = f"{abs(row['f_minus_m']):.4f}"
@@ -268,15 +268,19 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     rope = view.rope if "rope" in view.given else float(view.standard_rope * sd) or None
     frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
-    new, way = "for new nouns and professions", "higher" if row.mean > 0 else "lower"
-    ends = f"[{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}]"
+    new = "for new nouns and professions"
+    verdict = getattr(row, "verdict", "inconclusive")
+    if verdict.startswith(("below", "above")):
+        way = "higher" if verdict.startswith("above") else "lower"
+        by = common.size(row, least=4)
+        return f"{name} rates female sentences {way} than male ones by {by} {new}."
+    estimate = common.estimate(row, least=4)
     said = {
-        "inconclusive": f"inconclusive {new} ({ends} {common.zero_in(row)})",
-        TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
-        "negligible": f"practically no difference {new}",
+        "inconclusive": f"inconclusive {new}: {estimate} {common.zero_in(row)}",
+        TOO_CLOSE: f"inconclusive with so few draws (raise --draws) {new}: {estimate}",
+        "negligible": f"practically no difference {new}: {estimate}",
     }
-    clear = f"rates female sentences {way} than male ones, {new} too"
-    return f"{name}: {said.get(getattr(row, 'verdict', 'inconclusive'), clear)}."
+    return f"{name}: {said[verdict]}."
 
 
 def about(result: SentimentAnalysis) -> dict[str, Any]:

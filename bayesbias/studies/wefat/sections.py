@@ -109,13 +109,14 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
         said = (
-            f"Inconclusive: the interval of the slope {common.interval(result.slope)} "
+            f"Inconclusive: the slope is {common.estimate(result.slope)}; its interval "
             f"{common.zero_in(result.slope)}."
         )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = (
-            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}."
+            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}: by "
+            f"{common.size(result.slope)} per SD."
         )
     if known.p_value is not None:
         tested = common.at_level(known.p_value, result.alpha)
