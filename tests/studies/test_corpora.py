@@ -303,6 +303,12 @@ def test_a_class_whose_words_moved_with_all_others_is_a_warning():
     said = [text for text in bb.interpret(found).warnings if "It is not clear that" in text]
     assert len(said) == 2
     assert "attributes of" in said[0]
+    later = changed(first, NONE, 2)
+    three = bb.compare({"a": first, "b": second, "c": later}, kind="corpora", **SETTINGS)
+    said = [text for text in bb.interpret(three).warnings if "is not clear that" in text]
+    assert {text.partition(":")[0] for text in said} == {"a to b", "b to c"}
+    shown = main_table(three, View())["label"].str.strip().tolist()
+    assert all(text.partition('row "')[2].partition('"')[0] in shown for text in said)
 
 
 def test_a_failed_predictive_check_is_a_warning():

@@ -205,9 +205,9 @@ def test_a_change_has_the_direction_that_its_intervals_decide(
     weak, before, after, change, verdict, said
 ):
     ends = {"before": before, "after": after}
-    row = {name: sum(of) / 2 for name, of in ends.items()} | {"mean": sum(change) / 2}
-    for name, of in {**ends, "hpdi": change}.items():
-        row |= {f"{name}_low": of[0], f"{name}_high": of[1]}
+    row = {name: sum(both) / 2 for name, both in ends.items()} | {"mean": sum(change) / 2}
+    for name, both in {**ends, "hpdi": change}.items():
+        row |= {f"{name}_low": both[0], f"{name}_high": both[1]}
     row |= {"method": "weak", "contrast": GAP, "verdict": verdict, "rope": 0.02}
     text = _sentence(weak, SimpleNamespace(**row))
     assert said in text

@@ -168,7 +168,7 @@ def modeled(ends, word):
             "below, size uncertain",
             "lower than male ones by 0.0200 [0.0100, 0.0300]",
         ),
-        ((-0.03, 0.0), "inconclusive", "professions: -0.0150 [-0.0300, 0.0000] ends at 0."),
+        ((-0.03, 0.0), "inconclusive", "professions: -0.0150 [-0.0300, 0.0000]; the interval ends"),
         ((0.0, 0.0), "negligible", "no difference for new nouns and professions: 0.0000 [0.0000"),
     ],
 )

@@ -10,7 +10,7 @@ import pandas as pd
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import TOO_CLOSE, View
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View, side
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
 from bayesbias.studies.corpora.comparing import Change, CorpusComparison
@@ -49,6 +49,7 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
         return _table_of_groups(fit, frame)
     names = interpretation.own_names(fit)
     several = frame["change"].nunique() > 1
+    doubted = _doubted(result, view)
     parts = []
     for change, own in frame.groupby("change", sort=False):
         first = own["contrast"] == own["contrast"].iloc[0]
@@ -57,7 +58,12 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
         for level in (*interpretation.LEVEL_NAMES, "between"):
             rows = own[(own["level"] == level) & first]
             least = 1 if level == "between" else 2
-            if least <= len(rows) <= MOST_ROWS and not (several and level == "attribute_set"):
+            shown = least <= len(rows) <= MOST_ROWS
+            if level == "attribute_set" and (several or not shown):  # those that a warning names
+                named = [row.name for name, _, row in doubted if name == change]
+                rows = rows[rows["name"].isin(named)]
+                shown = bool(len(rows))
+            if shown:
                 labels = [f"  {interpretation.label_of(names, row)}" for row in rows.itertuples()]
                 of_groups.append(rows.assign(label=labels))
         if several:
@@ -254,29 +260,41 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
     return f"{moved}, {near} {rope}."
 
 
+def _doubted(result: CorpusComparison, view: View) -> list[tuple[str, Any, Any]]:
+    """Return changes of classes that exclude zero, where those of their attribute sets do not.
+
+    Each as the name of the change, the row of the class and that of its set.
+    """
+    frame, _ = result.reported(view)
+    frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
+    rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
+    owned = interpretation.owned_sets(next(iter(result.corpora.values())))
+    out = []
+    for change, (name, listed) in itertools.product(result.changes, owned.items()):
+        of_class = rows.get((change, "class", name))
+        of_set = rows.get((change, "attribute_set", listed))
+        if of_class is None or of_set is None:
+            continue
+        sides = [side(row.hpdi_low, row.hpdi_high) for row in (of_class, of_set)]
+        if sides[0] is not Verdict.INCONCLUSIVE and sides[1] is Verdict.INCONCLUSIVE:
+            out.append((change, of_class, of_set))
+    return out
+
+
 def _warnings(result: CorpusComparison, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = [
         f"More than half of the words of {name} are not in all corpora. Add words that are."
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
-    frame, _ = result.reported(view)
-    frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
-    rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
-    fit = next(iter(result.corpora.values()))
-    names = interpretation.own_names(fit)
-    for change, (name, listed) in itertools.product(
-        result.changes, interpretation.owned_sets(fit).items()
-    ):
-        own, its = (
-            rows.get((change, *key)) for key in (("class", name), ("attribute_set", listed))
+    names = interpretation.own_names(next(iter(result.corpora.values())))
+    for change, of_class, of_set in _doubted(result, view):
+        when = f"{change}: it" if len(result.changes) > 1 else "It"
+        out.append(
+            f"{when} is not clear that {interpretation.label_of(names, of_class)} changed more than "
+            f'other classes (row "{interpretation.label_of(names, of_set)}": '
+            f"{common.estimate(of_set)})."
         )
-        if own and its and own.hpdi_low * own.hpdi_high > 0 >= its.hpdi_low * its.hpdi_high:
-            out.append(
-                f"It is not clear that {interpretation.label_of(names, own)} changed more than the "
-                f'other classes did (row "{interpretation.label_of(names, its)}": '
-                f"{common.estimate(its)})."
-            )
     if result.has_slope:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]

@@ -79,10 +79,10 @@ def main_table(result: Comparison, view: View) -> pd.DataFrame:
     """Return the contrasts overall, and the first also by class, each with its ``label``."""
     frame = result.contrasts(view.prob, view.rope, "population")
     parts = []
-    for _, own in frame.groupby("method", sort=False):
-        overall = own[own["level"] == "overall"]
+    for _, rows in frame.groupby("method", sort=False):
+        overall = rows[rows["level"] == "overall"]
         first = overall["contrast"].iloc[0]
-        classes = own[(own["level"] == "class") & (own["contrast"] == first)]
+        classes = rows[(rows["level"] == "class") & (rows["contrast"] == first)]
         if not 1 < len(classes) <= MOST_ROWS:
             classes = classes.head(0)
         parts += [
@@ -100,7 +100,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
     shown = ("method", Column("label", "")) if several else (Column("label", ""),)
     geometry = result.geometry_of(next(iter(result.methods)), prob)
     kept = math.nan if several else geometry.least.value
-    about = "correlation of distances to control words, before and after."
+    about = "correlation of distances to controls before and after."
     out = [
         Section(
             "result",

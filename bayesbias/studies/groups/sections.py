@@ -234,10 +234,11 @@ def everywhere(rows: pd.DataFrame, sets: Sequence[str], groups: set[str]) -> lis
         return []
     closer: dict[str, list[str]] = {}
     on_sets = rows[rows["contrast"].isin(sets)]
-    for name, own in on_sets.groupby("name", sort=False):
-        if len(own) < len(sets) or own["verdict"].isin(list(_WORDS)).any():
+    for name, compared_on_sets in on_sets.groupby("name", sort=False):
+        verdicts = compared_on_sets["verdict"]
+        if len(verdicts) < len(sets) or verdicts.isin(list(_WORDS)).any():
             continue
-        ways = {verdict.partition(",")[0] for verdict in own["verdict"]}
+        ways = {verdict.partition(",")[0] for verdict in verdicts}
         if len(ways) > 1:
             continue
         first, second = estimands.sides_of(str(name), {*groups, "others"})

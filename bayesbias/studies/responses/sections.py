@@ -374,12 +374,12 @@ def _in_words(rows: pd.DataFrame, new: str) -> str:
     where, _, unsure = row["verdict"].partition(", ")
     model, sides = row["label"].removesuffix(row["contrast"]), row["contrast"].split(" - ")
 
-    def higher(of: pd.Series) -> str:
-        way = "higher" if of["verdict"].startswith("above") else "lower"
+    def higher(difference: pd.Series) -> str:
+        way = "higher" if difference["verdict"].startswith("above") else "lower"
         # Of two models their difference of the difference is meant.
         one = len(sides) == 2 and " - " not in model
         said = f"{sides[0]} is {way} than {sides[1]}" if one else f"{row['contrast']} is {way}"
-        return f"{said} by {common.size(of)}"
+        return f"{said} by {common.size(difference)}"
 
     if where == "negligible":
         return (

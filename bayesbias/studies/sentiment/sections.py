@@ -276,7 +276,7 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
         return f"{name} rates female sentences {way} than male ones by {by} {new}."
     estimate = common.estimate(row, least=4)
     said = {
-        "inconclusive": f"inconclusive {new}: {estimate} {common.zero_in(row)}",
+        "inconclusive": f"inconclusive {new}: {estimate}; the interval {common.zero_in(row)}",
         TOO_CLOSE: f"inconclusive with so few draws (raise --draws) {new}: {estimate}",
         "negligible": f"practically no difference {new}: {estimate}",
     }
