@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError, files
+
+if TYPE_CHECKING:
+    from bayesbias.debiasing.methods import Debiased
 
 
 @shared.command(
@@ -110,6 +113,18 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
     return shared.table_of({**given, **changed})
 
 
+def _unchanged(result: Debiased) -> list[str]:
+    """Say how many words keep their vectors, and what changes the others too."""
+    unchanged = len(result.unchanged)
+    total = unchanged + len(result.changed)
+    if not unchanged:
+        return []
+    note = f"{unchanged:,} of {total:,} words keep their vectors"
+    if result.settings.get("neutralize") == "all_others":
+        return [note]
+    return [f"{note}: only listed words changed. --neutralize all_others changes the others too"]
+
+
 @shared.command("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
@@ -145,6 +160,6 @@ def debias(method: str, out: Path, **given: Any) -> None:
         {**result.as_dict(), "warnings": warnings, "written": str(out)},
         repr(result),
         *shared.warned(warnings),
-        *shared.noted(result.notes),
+        *shared.noted([*result.notes, *_unchanged(result)]),
         f"Written  {out}",
     )

@@ -116,18 +116,26 @@ def sample_size(fit: Path | None, **given: Any) -> None:
             f"Contrast: {goal['contrast']}\nSDs: {whose}"
         )
         notes.append(
-            "Mean width and '80% are below' are of fits to simulated tables. A fit has to estimate "
-            "the SDs, so its intervals are wider than if the SDs are known."
+            "Enough: 80% of fits to simulated tables have intervals this narrow or narrower. A fit has "
+            "to estimate the SDs, so its intervals are wider than if the SDs are known."
         )
     enough = frame[frame["enough"].fillna(False).astype(bool)]
     shown = frame.head(10).assign(enough=frame["enough"].map({True: "yes", False: "no"}))
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():
-        said = f"{row.words} words and {row.attributes} attributes {each} are enough."
+        said = f"{row.words} words and {row.attributes} attributes {each} are enough{_width(row)}."
     answer = {**goal, "rows": files.records(frame)}
     title = f"\nWords and attributes {each} for {wanted}\n"
     lines = [title, *shared.lines_of(shown, SIZES, given["prob"])]
     shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
+
+
+def _width(row: Any) -> str:
+    """Say how wide the intervals of studies of a size are, if studies were simulated."""
+    width = getattr(row, "simulated_80", None)
+    if width is None or width != width:  # unknown
+        return ""
+    return f": 80% of studies have an interval of {width:.3f} or narrower"
 
 
 @shared.command(

@@ -99,7 +99,9 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
         else None
     )
     listed = bb.wordlists.load_occupations(words)
-    result = bb.sentiment_analysis(*_predictions(given, listed), hypotheses=given["hypotheses"])
+    result = bb.sentiment_analysis(
+        *_predictions(given, listed), hypotheses=given["hypotheses"], alpha=given["alpha"]
+    )
     extra = {}
     if spec is not None:
         table, spec = _with_slopes(result.table, spec, given, listed)

@@ -197,6 +197,6 @@ def wefat(sets: str, covariates: Path, covariate: str | None, **given: Any) -> N
         words,
         known,
         covariate,
-        **shared.chosen(given, "classes", "prob", "samples", *shared.SAMPLING),
+        **shared.chosen(given, "classes", "prob", "alpha", "samples", *shared.SAMPLING),
     )
     shared.show(result, given)

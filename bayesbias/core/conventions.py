@@ -1,7 +1,9 @@
-"""The defaults of intervals and ROPEs: one probability, and one half-width for each scale."""
+"""The defaults of intervals, ROPEs and tests: a probability, a half-width for each scale, a level."""
 
 PROB = 0.89
 """The default probability of an HPDI: the convention of the papers."""
+ALPHA = 0.05
+"""The default level of significance of a test; that of sentence tests is the published .01."""
 ROPE = 0.02
 """Half-width of the default region of practical equivalence, in cosine distance.
 

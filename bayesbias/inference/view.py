@@ -119,6 +119,7 @@ class Verdict(enum.Enum):
 
 TOO_CLOSE = "inconclusive, raise draws"
 """The verdict of too few draws: the Monte Carlo error of an end could change it."""
+ROUNDING = 1e-9  # nearer to zero than this, an end is zero
 SMALL_ERROR = 0.02  # of the width of an interval; more draws then hardly move its ends
 VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
 
@@ -180,14 +181,22 @@ def place(low: float, high: float, rope: float) -> Verdict:
         return Verdict.ABOVE
     if -rope <= low and high <= rope:
         return Verdict.NEGLIGIBLE
-    if high < 0:
+    if high < -ROUNDING:
         return Verdict.SLIGHTLY_BELOW
-    return Verdict.SLIGHTLY_ABOVE if low > 0 else Verdict.INCONCLUSIVE
+    return Verdict.SLIGHTLY_ABOVE if low > ROUNDING else Verdict.INCONCLUSIVE
 
 
 def side(low: float, high: float) -> Verdict:
-    """Say on which side of zero an interval lies; inconclusive if it includes zero."""
-    return Verdict.BELOW if high < 0 else Verdict.ABOVE if low > 0 else Verdict.INCONCLUSIVE
+    """Say on which side of zero an interval lies; inconclusive if it includes zero.
+
+    Examples
+    --------
+    >>> side(-0.2, -0.1), side(-0.2, 0.0), side(-0.2, -1e-16)
+    (<Verdict.BELOW: 'below'>, <Verdict.INCONCLUSIVE: 'inconclusive'>, <Verdict.INCONCLUSIVE: 'inconclusive'>)
+    """
+    if high < -ROUNDING:
+        return Verdict.BELOW
+    return Verdict.ABOVE if low > ROUNDING else Verdict.INCONCLUSIVE
 
 
 def sure_side(row: Any) -> Verdict | None:

@@ -388,8 +388,9 @@ def plot_contrasts(
     *,
     prob: float = PROB,
     rope: float = ROPE,
-    level: str = "overall",
+    level: str | Sequence[str] = "overall",
     contrasts: Sequence[str] | None = None,
+    labels: Mapping[tuple[str, str], str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show differences between connections, with intervals and the ROPE.
@@ -408,11 +409,13 @@ def plot_contrasts(
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
         Half-width of the ROPE, drawn as a gray band.
-    level : str
+    level : str, or sequence of str
         ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
-        the model has them.
+        the model has them. Several are drawn one below the other.
     contrasts : sequence of str, optional
         Such as ``"associated - different"``; by default all, and at level ``word`` the first.
+    labels : mapping of (level, name) to str, optional
+        What rows are called; others are left out. By default the names of all rows.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -447,31 +450,40 @@ def plot_contrasts(
     fits = _named_fits(fit)
     first, several = next(iter(fits.values())), len(fits) > 1
     spec = first.spec
+    levels = [level] if isinstance(level, str) else list(level)
     frames = [
-        each.contrast_rows(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
+        each.contrast_rows(prob, rope, level=one).assign(fit=name)
+        for name, each in fits.items()
+        for one in levels
     ]
     frame = pd.concat(frames, ignore_index=True)
     known = checks.once(frame["contrast"])
-    names = known[:1] if level in ("word", "attribute_set") else known
+    names = known[:1] if {"word", "attribute_set"} & {*levels} else known
     if contrasts is not None:
         given = [contrasts] if isinstance(contrasts, str) else contrasts
         names = [checks.choice(name, known, "contrast") for name in given]
     frame = frame[frame["contrast"].isin(names)]
-    frame = frame.assign(key=list(zip(frame["contrast"], frame["name"], strict=True)))
-    alone = level == "word" and len(names) == 1
+    if labels is not None:
+        keys = zip(frame["level"], frame["name"], strict=True)
+        frame = frame[[key in labels for key in keys]]
+    columns_of_key = (frame[name] for name in ("contrast", "level", "name"))
+    frame = frame.assign(key=list(zip(*columns_of_key, strict=True)))
+    alone = levels == ["word"] and len(names) == 1
     classes: dict[str, str] = {}
-    if level == "word":
+    if "word" in levels:
         for each in fits.values():
             need_fit(each, "protected_word", "protected_class")
             classes |= class_of(each.table)
 
-    def placed(contrast: str, name: str) -> tuple[str, Hashable, str]:
+    def placed(contrast: str, of_level: str, name: str) -> tuple[str, Hashable, str]:
         head, label = with_minus(contrast), with_minus(name)
-        if level == "overall":
+        if labels is not None:
+            label = with_minus(labels[of_level, name])
+        if of_level == "overall":
             head, label = "", head
-        elif level == "word":
+        elif of_level == "word":
             head = classes[name] if alone else f"{head}, {classes[name]}"
-        return head, (contrast, name), label
+        return head, (contrast, of_level, name), label
 
     estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
     looks: dict[str, tuple[str, str, str]]
@@ -483,7 +495,7 @@ def plot_contrasts(
     shifts = lanes(len(looks), 0.4 * min(1, 2 / len(looks)))
     for place, (which, (short, color, marker)) in enumerate(looks.items()):
         part = frame[frame["fit" if several else "estimand"] == which]
-        look: dict[str, Any] = {"legend": which if several else holds_for(spec, level, which)}
+        look: dict[str, Any] = {"legend": which if several else holds_for(spec, levels[0], which)}
         if color == LISTED and not several:
             look |= {"width": 1.1, "size": 5, "hollow": True}
         series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
@@ -491,6 +503,9 @@ def plot_contrasts(
         columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
     kinds = {"connection": "kinds of pairs", "attribute_class": "attribute sets"}
     group = spec.results.group
+    by_level = _LEVELS.get(levels[0], f", per {levels[0]}")
+    for one in levels[1:]:
+        by_level += _LEVELS.get(one, f", per {one}").replace(", per ", " and ")
     title = f"Contrasts between {kinds.get(group, group.replace('_', ' ') + 's')}"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
@@ -498,17 +513,17 @@ def plot_contrasts(
     said = f"Posterior mean (listed words: observed mean) and {as_percent(prob)} HPDI"
     note = f"{source_of(first)}. {said}"
     if several:
-        scope, mean = holds_for(spec, level, estimand), mean_and_interval(prob, estimand)
+        scope, mean = holds_for(spec, levels[0], estimand), mean_and_interval(prob, estimand)
         note = f"{number_of(len(fits), 'fit')}; {scope}; {mean}"
     ax = forest(
         ax,
         grouped(placed(*key) for key in dict.fromkeys(frame["key"])),
         series,
-        roomy=(0.34 if level == "overall" else 0.27) * max(1, len(looks) / 2),
+        roomy=(0.34 if levels == ["overall"] else 0.27) * max(1, len(looks) / 2),
         tight=0.12,
         rope=rope,
         beside=columns,
-        title=(with_minus(names[0]) if alone else title) + _LEVELS.get(level, f", per {level}"),
+        title=(with_minus(names[0]) if alone else title) + by_level,
         note=note,
         xlabel=f"difference in {of} (below 0: the first of the two {closer})",
         data=frame if several else frame.drop(columns="fit"),

@@ -29,7 +29,7 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 
 @styled
-def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
+def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None) -> Axes:
     """Show effect sizes and significance of each test on each encoder.
 
     A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`;
@@ -40,8 +40,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ----------
     result : SeatResult, Run or path
         The result to show.
-    alpha : float in (0, 1)
-        Level of significance.
+    alpha : float in (0, 1), optional
+        Level of significance; by default that of the result.
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the tests need.
 
@@ -63,7 +63,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ['1.37', '0.86']
     """
     result = opened(result)
-    alpha = checks.probability(alpha, "alpha")
+    alpha = checks.probability(result.alpha if alpha is None else alpha, "alpha")
     frame = result.named()
     rows = checks.once(zip(frame["title"], frame["context"], strict=True))
     models = checks.once(frame["encoder"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
 from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.inference.view import ROUNDING
 from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 # The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
 MISFIT = 0.1
 NOUNS = {"protected": "protected word", "attributes": "attribute"}
+MOST_DECIMALS = 8
 FLAT = 1e-12  # of the spread of values, below which all are equal
 KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 
@@ -177,8 +180,35 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
 
 def zero_in(row: Any) -> str:
     """Say where 0 lies in an interval that does not clearly exclude it."""
-    inside = row.hpdi_low <= 0 <= row.hpdi_high
-    return "includes 0" if inside else "ends at 0 (within Monte Carlo error)"
+    low, high = _ends(row)
+    digits = decimals_of(low, high)
+    if not round(low, digits) or not round(high, digits):
+        return "ends at 0"
+    return "includes 0" if low < 0 < high else "ends at 0 (within Monte Carlo error)"
+
+
+def direction(row: Any, first: str = "first", last: str = "last") -> str:
+    """Say what a first difference is later: stronger, weaker, reversed.
+
+    Nothing where the intervals of the change, and of both differences, do not decide it.
+
+    Parameters
+    ----------
+    row : row of a frame
+        A change, with the columns of `with_ends`.
+    first, last : str
+        What the ends are called.
+    """
+    names = ("hpdi", first, last)
+    lows, highs = ([getattr(row, f"{name}_{end}") for name in names] for end in ("low", "high"))
+    ways = [(low > ROUNDING) - (high < -ROUNDING) for low, high in zip(lows, highs, strict=True)]
+    way, before, after = ways
+    mean_before, mean_after = getattr(row, first), getattr(row, last)
+    if way and (way == before or (way == after and way * mean_before > 0)):
+        return "stronger"
+    if way and before == -way and after == way:
+        return "reversed"
+    return "weaker" if way and before == -way and abs(mean_after) < abs(mean_before) else ""
 
 
 def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
@@ -235,9 +265,86 @@ def p_text(value: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def interval(row: Any) -> str:
+def at_level(p_value: float, alpha: float) -> str:
+    """Say whether a test is significant, and at which level.
+
+    Examples
+    --------
+    >>> at_level(0.028, 0.05), at_level(0.028, 0.01)
+    ('Significant at .05', 'Not significant at .01')
+    """
+    return f"{'Significant' if p_value < alpha else 'Not significant'} at {level_text(alpha)}"
+
+
+def level_text(alpha: float) -> str:
+    """Return a level of significance as a sentence has it.
+
+    Examples
+    --------
+    >>> level_text(0.05), level_text(0.001)
+    ('.05', '.001')
+    """
+    return f"{alpha:g}".removeprefix("0")
+
+
+def decimals_of(*values: float, least: int = 3) -> int:
+    """Return the decimals with which the largest of some numbers has two digits or more."""
+    largest = max(map(abs, values), default=0.0)
+    if not math.isfinite(largest) or largest <= 0:
+        return least
+    return max(least, min(1 - math.floor(math.log10(largest)), MOST_DECIMALS))
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a number with its sign; one that is rounded to zero has none.
+
+    Examples
+    --------
+    >>> signed(0.0312), signed(-0.0001), signed(-0.0001, 4)
+    ('+0.031', '0.000', '-0.0001')
+    """
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text[1:]
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """Return a number without a sign, with two digits or more."""
+    return f"{value:.{decimals_of(value, least=digits)}f}"
+
+
+def _ends(row: Any) -> tuple[float, float]:
+    return float(row.hpdi_low), float(row.hpdi_high)
+
+
+def _mean(row: Any) -> float:
+    """Return the mean of a row of estimates; a series has a method of that name."""
+    return float(row["mean"] if isinstance(row, pd.Series) else row.mean)
+
+
+def interval(row: Any, least: int = 3) -> str:
     """Return the interval of a row of estimates."""
-    return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+    low, high = _ends(row)
+    digits = decimals_of(low, high, least=least)
+    return f"[{signed(low, digits)}, {signed(high, digits)}]"
+
+
+def estimate(row: Any, unit: str = "", least: int = 3) -> str:
+    """Return mean and interval of a row of estimates, such as ``-0.023 [-0.102, +0.056]``."""
+    digits = decimals_of(*_ends(row), least=least)
+    return f"{signed(_mean(row), digits)}{unit} {interval(row, least)}"
+
+
+def size(row: Any, least: int = 3) -> str:
+    """Return mean and interval of a difference in its own direction, without signs.
+
+    Such as ``0.069 [0.043, 0.095]`` for both 0.069 and -0.069. It has the decimals with which no
+    end is printed as zero. Only for an interval that excludes zero.
+    """
+    low, high = sorted(map(abs, _ends(row)))
+    digits = decimals_of(high, least=least)
+    while digits < MOST_DECIMALS and not round(low, digits):
+        digits += 1
+    return f"{abs(_mean(row)):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 listing = functools.partial(some, most=6)  # names with commas, and how many more there are

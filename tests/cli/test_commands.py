@@ -108,6 +108,17 @@ def test_limits_decide_the_exit_code(tmp_path):
         run(*seat, "--require", "converged")
 
 
+def test_debias_says_how_many_words_keep_their_vectors(tmp_path):
+    out = ["--out", str(tmp_path / "hard.npz")]
+    listed = bb.hard_debias("minilm-static", "religion")
+    text = " ".join(run("debias", *VECTORS, "religion", *out).split())
+    total = len(listed.changed) + len(listed.unchanged)
+    assert f"{len(listed.unchanged):,} of {total:,} words keep their vectors" in text
+    assert "--neutralize all_others changes the others too" in text
+    text = " ".join(run("debias", *VECTORS, "religion", "--neutralize", "all_others", *out).split())
+    assert "--neutralize" not in text
+
+
 def test_debias_then_compare_with_limits(tmp_path):
     hard = tmp_path / "hard.npz"
     run("debias", *VECTORS, "gender", "--words", "listed", "--out", str(hard))

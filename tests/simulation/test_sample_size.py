@@ -6,6 +6,7 @@ from helpers.fits import made_up, pairs
 from scipy import stats
 
 from bayesbias.core.errors import InputError
+from bayesbias.simulation import coverage
 from bayesbias.simulation.sample_size import plan_reliability, sample_size
 from bayesbias.simulation.scenario import (
     RELIGION_REDDIT,
@@ -80,6 +81,25 @@ def test_the_score_of_a_word_is_of_one_word(shared):
     assert at[3] == pytest.approx(words / (words + noise / 3), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("wide", "enough"),
+    [(5, False), (3, True)],  # of 20 studies: a quarter, and fewer than a fifth
+)
+def test_enough_is_what_four_of_five_studies_reach(monkeypatch, wide, enough):
+    """The mean width is small enough in both cases."""
+    widths = [0.05] * (20 - wide) + [0.15] * wide
+    key = dict(zip(coverage.LABELS, ("overall", "all", "associated - different"), strict=True))
+    tables = [{**key, "low": 0.0, "high": width} for width in widths]
+    monkeypatch.setattr(coverage, "analyse_tables", lambda *_, **__: tables)
+    size = {"words": (40,), "attributes": (50,), "progress": False}
+    row = sample_size(0.1, **size).iloc[0]
+    assert row["simulated_width"] == pytest.approx(np.mean(widths))
+    assert row["simulated_width"] < 0.1
+    assert bool(row["enough"]) == enough == (row["simulated_80"] <= 0.1)
+    few = sample_size(0.1, check=3, **size).iloc[0]  # too few for a share: the widest
+    assert not few["enough"]
+
+
 @pytest.mark.slow
 def test_more_words_make_narrower_intervals():
     plan = sample_size(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
@@ -92,7 +112,8 @@ def test_more_words_make_narrower_intervals():
     )
     simulated, known = (plan[f"{of}_width"] for of in ("simulated", "known"))
     assert plan["enough"].notna().tolist() == (simulated.notna() | (known > 0.1)).tolist()
-    assert plan["enough"].dropna().tolist() == (simulated <= 0.1)[plan["enough"].notna()].tolist()
+    widest = simulated + plan["simulated_se"]  # of two tables
+    assert plan["enough"].dropna().tolist() == (widest <= 0.1)[plan["enough"].notna()].tolist()
     assert plan["enough"].isna().any()  # they would do were the spreads known, and nobody tried
     checked = plan["simulated_width"].dropna()
     assert len(checked) == 1

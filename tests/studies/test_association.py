@@ -13,7 +13,7 @@ import bayesbias as bb
 from bayesbias.inference.priors import prior_shift
 from bayesbias.inference.view import TOO_CLOSE, Verdict, sure_side
 from bayesbias.output import to_json, to_text
-from bayesbias.studies.association import interpretation
+from bayesbias.studies.association import interpretation, sections
 from bayesbias.studies.association.interpretation import _interval_warning, rows_of
 from bayesbias.studies.association.sections import models_section
 from bayesbias.studies.common import in_words
@@ -167,53 +167,107 @@ def query():
     return bb.fit(bb.distance_table("minilm-static", QUERY), **{**QUICK, "draws": 1000})
 
 
-def test_a_query_is_answered_in_its_names(query, monkeypatch):
-    monkeypatch.setattr(interpretation.common, "in_words", lambda row: "closer, by more")
-    said = bb.interpret(query).headline
-    assert said.startswith("Science with Male terms and Arts with Female terms are closer")
-
-
-@pytest.mark.parametrize(
-    ("arts", "female", "verdict", "warns", "headline"),
-    [
-        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", "includes 0", "class Science."),
-        ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, "", "class Science."),
-        ((-0.14, -0.06), (-0.01, 0.01), "negligible", "includes 0", "class Science."),
-        ((-0.14, -0.06), (0.01, 0.11), "above", "points the other way", "class Science."),
-        ((-0.14, 0.06), (-0.11, 0.01), "inconclusive", "", "classes Science and Arts."),
-        ((-0.14, 0.06), (-0.11, -0.01), "inconclusive", "", "class Arts, unlike the row"),
-        ((0.06, 0.14), (0.01, 0.11), "above", "", "The other way for the class Arts."),
-    ],
-)
-def test_classes_that_differ_from_the_result_or_from_their_sets_are_said(
-    query, monkeypatch, arts, female, verdict, warns, headline
-):
-    """The interval that the table shows decides, and the warning names the row as it is printed."""
-    monkeypatch.setattr(interpretation.common, "in_words", lambda row: "closer, by more")
-    ends = {"Arts": arts, "Female terms": female}
+def change_rows(monkeypatch, ends, verdict):
+    """Give rows by class and attribute set other ends, and the overall row a clear verdict."""
 
     def changed_rows(fit, view, level, *more):
         rows = rows_of(fit, view, level, *more)
+        if level == "overall":
+            return rows.assign(mean=-0.069, hpdi_low=-0.095, hpdi_high=-0.043, verdict="below")
         if level not in ("class", "attribute_set"):
             return rows
         low, high = zip(*(ends.get(name, (-0.5, 0.5)) for name in rows["name"]), strict=True)
         return rows.assign(hpdi_low=low, hpdi_high=high, verdict=verdict)
 
     monkeypatch.setattr(interpretation, "rows_of", changed_rows)
-    found = warned(query, "class Arts")
+
+
+def test_a_query_is_answered_in_its_names(query, monkeypatch):
+    change_rows(monkeypatch, {}, "below")
+    said = bb.interpret(query).headline
+    assert said.startswith(
+        "Science with Male terms and Arts with Female terms are closer than the opposite pairs by "
+        "0.069 [0.043, 0.095] for new words, by more than the ROPE (±0.02)."
+    )
+
+
+UNCLEAR = "It is not clear that Arts are closer to Female terms than Science are "
+OPPOSITE = "Science are closer to Female terms than Arts are "
+FARTHER = "It is not clear that Arts are farther from Female terms than Science are "
+
+
+@pytest.mark.parametrize(
+    ("arts", "female", "verdict", "warns", "headline"),
+    [
+        ((-0.14, -0.06), (-0.11, 0.01), "inconclusive", UNCLEAR, "class Science by itself."),
+        ((-0.14, -0.06), (-0.11, -0.001), TOO_CLOSE, "", "class Science by itself."),
+        ((-0.14, -0.06), (-0.01, 0.01), "negligible", UNCLEAR, "class Science by itself."),
+        ((-0.14, -0.06), (0.01, 0.11), "above", OPPOSITE, "class Science by itself."),
+        (
+            (-0.14, 0.06),
+            (-0.11, 0.01),
+            "inconclusive",
+            "",
+            "on average, but for no class by itself.",
+        ),
+        ((-0.14, 0.06), (-0.11, -0.01), "inconclusive", "", "class Arts by itself, unlike the row"),
+        ((0.06, 0.14), (0.01, 0.11), "above", "", "The other way for the class Arts."),
+        ((0.06, 0.14), (-0.11, 0.01), "above", FARTHER, "The other way for the class Arts."),
+    ],
+)
+def test_classes_that_differ_from_the_result_or_from_their_sets_are_said(
+    query, monkeypatch, arts, female, verdict, warns, headline
+):
+    """The interval that the table shows decides, and the warning names the row as it is printed."""
+    change_rows(monkeypatch, {"Arts": arts, "Female terms": female}, verdict)
+    found = warned(query, "Female terms")
     assert len(found) == bool(warns)
-    assert all(warns in text for text in found)
+    assert all(text.startswith(warns) for text in found)
     assert headline in bb.interpret(query).headline
-    assert all('"Female terms: Arts - Science"' in text for text in found)
+    ends = f"[{female[0]:+.3f}, {female[1]:+.3f}]"
+    label = '(row "Female terms: Arts - Science": '
+    assert all(label in text and ends in text for text in found)
     assert "  Female terms: Arts - Science" in to_text(query)
 
 
-def test_an_inconclusive_headline_names_contrast_and_mean():
+def test_figure_and_page_have_the_rows_that_a_warning_names(fit):
+    """Also of more classes than the first table has rows for."""
+    shown = sections.main_table(fit, bb.View())["label"].str.strip().tolist()
+    (figure,) = (one for one in sections.sections(fit, bb.View()) if one.name == "groups")
+    assert figure.shown_on("page")
+    drawn = [text.get_text() for text in figure.draw().axes[0].get_yticklabels()]
+    assert drawn[1:] == ["class a", "class b", "attributes of a", "attributes of b"]
+    assert set(drawn[1:]) <= set(shown)
+
+
+def test_of_many_classes_the_table_has_the_rows_of_warnings(fit, monkeypatch):
+    monkeypatch.setattr(sections, "MOST_ROWS", 1)
+    monkeypatch.setattr(sections, "doubted_sets", lambda fit, view: {"b": "closer"})
+    shown = sections.main_table(fit, bb.View())["label"].str.strip().tolist()
+    assert "attributes of b" in shown
+    assert "class b" not in shown
+    assert "attributes of a" not in shown
+
+
+def test_warnings_of_many_classes_share_a_sentence(fit, monkeypatch):
+    monkeypatch.setattr(interpretation, "MOST_WARNED", 0)
+    ends = {"a": (-0.2, 0.1), "b": (-0.2, 0.1)}
+    change_rows(monkeypatch, ends, "inconclusive")
+    monkeypatch.setattr(interpretation, "doubted_sets", lambda *_: dict.fromkeys("ab", "closer"))
+    (said,) = warned(fit, "not clear")
+    assert said.startswith("It is not clear that words of these classes are closer to their")
+    assert said.count('row "attributes of ') == 2
+
+
+def test_an_inconclusive_headline_names_contrast_mean_interval_and_scope():
     table = bb.distance_table("minilm-static", "religion", controls="2021")
     fit = bb.fit(table, seed=1, engine="quick", progress=False)
-    mean = fit.contrasts(estimand="population")["mean"].iloc[0]
+    row = fit.contrasts(estimand="population").iloc[0]
     said = bb.interpret(fit).headline
-    assert said.startswith(f"Inconclusive: associated minus different is {mean:+.3f}; [")
+    assert said.startswith(
+        f"Inconclusive for new words: associated minus different is {row['mean']:+.3f} "
+        f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]. The interval includes 0"
+    )
 
 
 def test_a_verdict_that_draws_decide_asks_for_more_draws():

@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.changes import NONE, changed, table
@@ -13,8 +14,10 @@ from helpers.changes import NONE, changed, table
 import bayesbias as bb
 from bayesbias.cli.main import cli
 from bayesbias.inference.view import View
+from bayesbias.studies.common import direction
 from bayesbias.studies.corpora.comparing import weights_of
-from bayesbias.studies.corpora.sections import direction, main_table
+from bayesbias.studies.corpora.sections import _changes_of_groups, main_table
+from bayesbias.studies.groups import sections as groups
 from bayesbias.tables.joining import join_tables
 from bayesbias.tables.reading import as_pair_table
 
@@ -147,18 +150,25 @@ def test_three_corpora_without_order_are_compared_in_pairs():
     assert found.changes["1930s to 1980s"].ends == ("1930s", "1980s")
 
 
-def test_groups_on_shared_sets_change_in_the_names_of_the_sets():
-    words = {
-        "women": {"protected": ["she", "her", "woman", "girl"]},
-        "men": {"protected": ["he", "him", "man", "boy"]},
-        "attribute_sets": {
-            "career": ["career", "salary", "office", "boss"],
-            "family": ["home", "family", "kids", "wedding", "parents"],
-        },
-    }
-    listed = bb.load_wordlist(words)
+GROUPS = {
+    "women": {"protected": ["she", "her", "woman", "girl"]},
+    "men": {"protected": ["he", "him", "man", "boy"]},
+    "attribute_sets": {
+        "career": ["career", "salary", "office", "boss"],
+        "family": ["home", "family", "kids", "wedding", "parents"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def changed_groups():
+    listed = bb.load_wordlist(GROUPS)
     later = bb.load_embedding("minilm-static", listed.words, postprocess="abtt")
-    found = bb.compare({"a": "minilm-static", "b": later}, words, kind="corpora", **SETTINGS)
+    return bb.compare({"a": "minilm-static", "b": later}, GROUPS, kind="corpora", **SETTINGS)
+
+
+def test_groups_on_shared_sets_change_in_the_names_of_the_sets(changed_groups):
+    found = changed_groups
     (change,) = found.changes.values()
     assert change.fit.spec.outcome == "change"
     assert change.fit.spec.parameters["intercept"].args["mu"] == 0
@@ -170,7 +180,39 @@ def test_groups_on_shared_sets_change_in_the_names_of_the_sets():
     assert row["mean"] == pytest.approx(apart, abs=0.02)
     said = bb.interpret(found)
     assert any("women: career minus family" in text for text in said.details)
-    assert len(found.standardized(level="between"))
+    fit = bb.fit(bb.distance_table("minilm-static", GROUPS), seed=1, engine="quick", draws=500)
+    rows = groups.main_table(fit, View())["label"].tolist()
+    assert main_table(found, View())["label"].tolist() == rows
+    shown = frame_of_groups(found)
+    assert all(name in said.headline for name in shown["name"])
+    mean = found.contrasts(level="overall", estimand="population")["mean"].iloc[0]
+    assert f"{mean:+.3f}" not in said.headline  # over groups, which nobody asked for
+
+
+def frame_of_groups(found):
+    frame = found.contrasts(estimand="population")
+    first = frame["contrast"] == frame["contrast"].iloc[0]
+    return frame[first & frame["level"].isin(["class", "between"])]
+
+
+def test_groups_that_changed_are_named_first():
+    change = SimpleNamespace(ends=("a", "b"), steps=1)
+    result = SimpleNamespace(changes={"a to b": change})
+    rows = pd.DataFrame({"change": "a to b", "name": ["women", "men", "kids"], "rope": 0.02})
+    rows = rows.assign(contrast="able - warm", level="class", mean=(0.1, 0.0, 0.001))
+    rows = rows.assign(hpdi_low=(0.05, -0.1, -0.01), hpdi_high=(0.15, 0.1, 0.012))
+    rows = rows.assign(verdict=("above", "inconclusive", "negligible"))
+    for name, mean in (("first", -0.2), ("last", -0.1)):
+        rows = rows.assign(**{name: mean, f"{name}_low": mean - 0.05, f"{name}_high": mean + 0.05})
+    clear, small, unclear = _changes_of_groups(result, rows, "")
+    assert clear.startswith("Women: able minus warm is weaker in b than in a: change +0.100 [")
+    assert small.startswith("Changed by less than the ROPE (±0.02) (change of able minus warm")
+    assert small.endswith("new words): kids +0.001 [-0.010, +0.012].")
+    assert unclear.endswith("men 0.000 [-0.100, +0.100].")
+
+
+def test_changes_of_groups_in_sds_are_known(changed_groups):
+    assert len(changed_groups.standardized(level="between"))
 
 
 def test_changes_in_sds_are_a_fit_of_distances_divided_by_the_sd_of_neutral_pairs(two):
@@ -260,9 +302,15 @@ def test_a_class_whose_words_moved_with_all_others_is_a_warning():
     one = second["attribute_class"] == second["attribute_class"].iloc[0]
     second.loc[one & second["connection"].isin(["associated", "different"]), "distance"] -= 0.2
     found = bb.compare({"a": first, "b": second}, kind="corpora", **SETTINGS)
-    said = [text for text in bb.interpret(found).warnings if "differ just as much" in text]
+    said = [text for text in bb.interpret(found).warnings if "It is not clear that" in text]
     assert len(said) == 2
     assert "attributes of" in said[0]
+    later = changed(first, NONE, 2)
+    three = bb.compare({"a": first, "b": second, "c": later}, kind="corpora", **SETTINGS)
+    said = [text for text in bb.interpret(three).warnings if "is not clear that" in text]
+    assert {text.partition(":")[0] for text in said} == {"a to b", "b to c"}
+    shown = main_table(three, View())["label"].str.strip().tolist()
+    assert all(text.partition('row "')[2].partition('"')[0] in shown for text in said)
 
 
 def test_a_failed_predictive_check_is_a_warning():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +14,10 @@ from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.core.errors import BayesbiasError, FitError
+from bayesbias.inference.view import TOO_CLOSE
 from bayesbias.studies.debiasing.comparison import Comparison, compare
 from bayesbias.studies.debiasing.geometry import control_changes, find_construction
-from bayesbias.studies.debiasing.sections import sections
+from bayesbias.studies.debiasing.sections import _sentence, _warnings, main_table, sections
 from bayesbias.tables.joining import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
 
@@ -157,11 +160,77 @@ def test_gaps_before_and_after_are_those_of_the_fits(made):
     assert frame["verdict_after"].tolist() == gap["verdict"].tolist()
 
 
-def test_one_method_is_ranked_alone(made):
-    alone = Comparison(
-        made.original, {"weak": made.methods["weak"]}, {**made.provenance, "order": ["weak"]}
-    )
-    assert alone.ranking()["rank"].tolist() == [1]
+@pytest.fixture(scope="module")
+def weak(made) -> Comparison:
+    """One method alone."""
+    of_one = {"weak": made.methods["weak"]}
+    return Comparison(made.original, of_one, {**made.provenance, "order": ["weak"]})
+
+
+def test_the_first_table_has_rows_by_class_and_intervals_before_and_after(weak):
+    """Also in at most 80 columns."""
+    frame = main_table(weak, bb.View())
+    classes = [f"  class {name}" for name in weak.original.table["protected_class"].unique()]
+    assert frame["label"].tolist()[: 1 + len(classes)] == [GAP, *classes]
+    for when, fit in (("before", weak.original), ("after", weak.methods["weak"].after)):
+        gap = fit.contrasts(estimand="population", level="class")
+        low, high = (gap.loc[gap["contrast"] == GAP, f"hpdi_{end}"] for end in ("low", "high"))
+        rows = frame[frame["label"].isin(classes)]
+        assert rows[f"{when}_low"].tolist() == low.tolist()
+        assert rows[f"{when}_high"].tolist() == high.tolist()
+    text = bb.output.to_text(weak)
+    assert "before, 89% HPDI" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change", "verdict", "said"),
+    [
+        ((-0.12, -0.08), (-0.06, -0.02), (0.04, 0.08), "above", "It moved toward 0 by 0.060 ["),
+        ((-0.06, -0.02), (-0.12, -0.08), (-0.08, -0.04), "below", "It moved away from 0 by 0.060"),
+        ((-0.06, -0.02), (0.02, 0.06), (0.06, 0.1), "above", "It moved past 0 by 0.080 [0.060"),
+        ((-0.04, 0.05), (-0.03, 0.09), (0.01, 0.05), "above, size", "It changed by +0.030 [+0.010"),
+        (
+            (-0.12, -0.08),
+            (-0.1, -0.07),
+            (0.0, 0.03),
+            "inconclusive",
+            "0.015 [0.000, +0.030] ends at",
+        ),
+        ((-0.1, -0.06), (-0.1, -0.06), (0.0, 0.0), "negligible", "the change 0.000 [0.000, 0.000]"),
+        ((-0.1, -0.06), (-0.1, -0.05), (0.0001, 0.03), TOO_CLOSE, "too close to 0 or the ROPE"),
+    ],
+)
+def test_a_change_has_the_direction_that_its_intervals_decide(
+    weak, before, after, change, verdict, said
+):
+    ends = {"before": before, "after": after}
+    row = {name: sum(both) / 2 for name, both in ends.items()} | {"mean": sum(change) / 2}
+    for name, both in {**ends, "hpdi": change}.items():
+        row |= {f"{name}_low": both[0], f"{name}_high": both[1]}
+    row |= {"method": "weak", "contrast": GAP, "verdict": verdict, "rope": 0.02}
+    text = _sentence(weak, SimpleNamespace(**row))
+    assert said in text
+    assert f"went from {row['before']:+.3f} [{before[0]:+.3f}, {before[1]:+.3f}]" in text
+    moved = [way for way in ("toward", "away", "past") if way in text]
+    assert len(moved) == ("moved" in said)
+
+
+def test_both_warnings_say_how_all_words_are_debiased(tmp_path):
+    """Of vectors whose other words kept theirs, and of those that the method made equal."""
+    for wordlist, said in (("weat10", "no distance changed"), ("gender", "distances of all words")):
+        before, hard = (
+            bb.distance_table(vectors, wordlist, controls="none")
+            for vectors in ("minilm-static", bb.hard_debias("minilm-static", "gender").embedding)
+        )
+        found = bb.compare(before, {"hard": hard}, seed=1, draws=200, progress=False)
+        texts = [text for text in _warnings(found, "hard", bb.View()) if said in text]
+        assert len(texts) == 1
+        assert "--neutralize all_others" in texts[0]
+
+
+def test_one_method_is_ranked_alone(weak):
+    assert weak.ranking()["rank"].tolist() == [1]
 
 
 def test_methods_that_destroy_the_vectors_have_no_rank(destroyed):

@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.view import verdict
 from bayesbias.output import to_text
-from bayesbias.studies.groups.sections import compared
+from bayesbias.studies.groups.sections import compared, everywhere
 from bayesbias.studies.requirements import check_requirements
 from bayesbias.wordlists.listfile import check_wordlist
 
@@ -366,6 +366,41 @@ def test_what_is_clear_is_said_before_what_is_not(level, names, said):
     assert unclear.startswith("To warm rather than cold, practically equally close: A")
 
 
+def test_the_first_sentence_has_sizes_and_scope():
+    rows = pd.DataFrame({"name": ["A - B", "A - C"], "level": "between", "contrast": "warm - cold"})
+    rows = rows.assign(mean=(-0.2, 0.1), hpdi_low=(-0.3, 0.05), hpdi_high=(-0.1, 0.15))
+    rows["verdict"] = ["below", "above"]
+    assert compared(rows, {*"ABC"}, sizes=True) == (
+        "To warm rather than cold (new words), A is closer than B by 0.200 [0.100, 0.300]; "
+        "C is closer than A by 0.100 [0.050, 0.150]."
+    )
+    one = rows.head(1).assign(hpdi_high=0.1, verdict="inconclusive")
+    said = compared(one, {*"AB"}, sizes=True)
+    assert said.endswith("(new words): inconclusive (A - B: -0.200 [-0.300, +0.100]).")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (("below", "below, size uncertain"), "A is closer to both sets than B: warm alone"),
+        (("above", "above"), "B is closer to both sets than A: warm alone"),
+        (("below", "above"), ""),
+        (("below", "inconclusive"), ""),
+        (("negligible", "negligible"), ""),
+    ],
+)
+def test_a_group_that_is_closer_to_every_set_is_a_warning(verdicts, said):
+    rows = pd.DataFrame({"contrast": ["warm", "able"], "name": "A - B", "verdict": verdicts})
+    found = everywhere(rows, ["warm", "able"], {*"AB"})
+    assert len(found) == bool(said)
+    assert all(text.startswith(said) and "warm - able" in text for text in found)
+    assert everywhere(rows.head(1), ["warm"], {*"AB"}) == []
+    others = everywhere(rows.assign(name="A - others"), ["warm", "able"], {*"AB"})
+    way = "closer to" if said.startswith("A") else "farther from"
+    start = f"A is {way} both sets than the other groups: warm alone"
+    assert [text.startswith(start) for text in others] == [True] * bool(said)
+
+
 def test_limits_of_one_row(fit):
     row = fit.contrasts(level="between", estimand="population").iloc[0]
     (check,) = check_requirements(fit, f"{row['contrast']} ({row['name']})<9")
@@ -430,7 +465,7 @@ def test_case_of_three_groups_and_two_scales(tmp_path):
     files = ["--embedding", str(case / "vectors.txt"), "--wordlist", str(case / "wefe_rnsb.json")]
     done = CliRunner().invoke(cli, ["fit", *files, "--seed", "1"])
     assert done.exit_code == 0
-    assert "B is closer than A" in done.output
+    assert "B is closer than A" in " ".join(done.output.split())
     assert CliRunner().invoke(cli, ["wordlist", "check", files[3]]).exit_code == 0
     done = CliRunner().invoke(cli, ["score", *files, "--seed", "1", "--json"])
     assert [score["name"] for score in json.loads(done.output)["scores"]] == ["mac", "rnsb"]

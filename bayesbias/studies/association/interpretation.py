@@ -1,6 +1,6 @@
 """What a fit of distances says: a headline, warnings about what may make it wrong, and notes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -32,6 +32,8 @@ PRIOR_MEAN, PRIOR_SD = 0.5, 0.3
 # related.
 MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
 RARE = 1e-3  # a chance below which something is not one
+MOST_WARNED = 2  # classes with a warning each; more share one
+_TO = {"closer": "closer to", "farther": "farther from"}
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
 
@@ -51,12 +53,11 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
         return Interpretation(fit.table_name, headline, (), notes)
-    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
-    sets = {name: rows[listed] for name, listed in owned_sets(fit).items() if listed in rows}
+    sets = rows_of_sets(fit, view)
     return Interpretation(
         fit.table_name,
         _headline(fit, view, sets),
-        _warnings(fit, view, sets),
+        _warnings(fit, view),
         notes,
         lambda: _details(fit, view),
     )
@@ -81,6 +82,12 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
     return fit.cached(("rows_of", level, estimand, view), make)
 
 
+def rows_of_sets(fit: BiasFit, view: View) -> dict[str, Any]:
+    """Return the row of the attribute set of each class that has one set of its own."""
+    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples()}
+    return {name: rows[listed] for name, listed in owned_sets(fit).items() if listed in rows}
+
+
 def _standardized(fit: BiasFit, view: View) -> pd.Series:
     """Return the first contrast in SDs of single pairs."""
     frame = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population")
@@ -90,22 +97,46 @@ def _standardized(fit: BiasFit, view: View) -> pd.Series:
 def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
     """Say what the first contrast shows, and for which classes it does not."""
     row: Any = next(rows_of(fit, view, "overall").itertuples())
-    verdict, (first, _, second) = common.in_words(row), row.contrast.partition(" - ")
+    first, _, second = row.contrast.partition(" - ")
     if own_names(fit) and row.contrast == OF_INTEREST:
         first = " and ".join(f"{name} with {its}" for name, its in owned_sets(fit).items())
         second = "the opposite pairs"
     first, second = (NAMES.get(name, name) for name in (first, second))
-    where, comma, size = verdict.partition(", ")
-    if where in ("closer", "farther"):
-        said = f"{first} are {where} than {second}{comma}{size}."
-    elif where.startswith("practically"):
-        said = f"{first} and {second} are {verdict}."
+    scope = f"for {scope_of(fit)}"
+    rope = f"the ROPE (±{row.rope:g})"
+    where, _, unsure = row.verdict.partition(", ")
+    clear = where in ("below", "above")
+    if clear:
+        way = "closer" if where == "below" else "farther"
+        far = "but perhaps by less than" if unsure else "by more than"
+        said = f"{first} are {way} than {second} by {common.size(row)} {scope}, {far} {rope}."
+    elif where == "negligible":
+        said = (
+            f"{first} and {second} are practically equal {scope}: {common.estimate(row)} lies "
+            f"within {rope}."
+        )
     else:
         what = row.contrast.replace(" - ", " minus ")
-        said = f"Inconclusive: {what} is {row.mean:+.3f}; {verdict.partition(': ')[2]}."
+        said = f"Inconclusive {scope}: {what} is {common.estimate(row)}. "
+        if unsure:
+            said += "An end is too close to 0 or the ROPE for so few draws. Raise --draws."
+        else:
+            said += f"The interval {common.zero_in(row)} and reaches beyond the ROPE."
+    return said + _of_classes(fit, view, sets, where if clear else "")
+
+
+def scope_of(fit: BiasFit) -> str:
+    """Return which words the first table is about."""
+    return "new words" if estimands.has_word_effects(fit.spec) else "the listed words"
+
+
+def _of_classes(fit: BiasFit, view: View, sets: Mapping[str, Any], where: str) -> str:
+    """Say of which classes the result does not hold; `where` is its side of zero, if clear."""
     classes = rows_of(fit, view, "class")
     near, far = sides(classes)
-    owned = owned_sets(fit) if row.contrast == OF_INTEREST else {}
+    first = rows_of(fit, view, "overall")["contrast"].iloc[0]
+    owned = owned_sets(fit) if first == OF_INTEREST else {}
+    said = ""
     if near and far and len(owned) == 2:
         a, b = ("", "") if own_names(fit) else ("the attributes of ", "those of ")
         said += (
@@ -114,35 +145,37 @@ def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
     elif near and far:
         closer, farther = common.listing(near), common.listing(far)
         said += f" Classes differ in direction: closer for {closer}, farther for {farther}."
-    if where in ("closer", "farther"):
-        unclear = [name for name in classes["name"] if name not in (*near, *far)]
-        clear_sets = [
-            name
-            for name in unclear
-            if name in sets and side(*sure_ends(sets[name])) is not Verdict.INCONCLUSIVE
-        ]
-        opposite = [] if near and far else far if where == "closer" else near
-        alike = [name for name in unclear if name not in clear_sets]
-        for what, names in (("The other way for", opposite), ("Not clear for", alike)):
-            if names:
-                said += f" {what} the class{'es' * (len(names) > 1)} {join_words(names)}."
-        for name in clear_sets:
-            label = label_of(own_names(fit), sets[name])
-            said += f' Not clear for the class {name}, unlike the row "{label}".'
+    if not where:
+        return said
+
+    opposite = far if where == "below" else near
+    if opposite and not (near and far):
+        said += f" The other way for the {_classes(opposite)}."
+    unclear = [name for name in classes["name"] if name not in (*near, *far)]
+    clear_sets = [
+        name
+        for name in unclear
+        if name in sets and side(*sure_ends(sets[name])) is not Verdict.INCONCLUSIVE
+    ]
+    alike = [name for name in unclear if name not in clear_sets]
+    if alike and len(alike) == len(classes):
+        said += " This is clear on average, but for no class by itself."
+    elif alike:
+        by_itself = "by itself" if len(alike) == 1 else "by themselves"
+        said += f" It is not clear for the {_classes(alike)} {by_itself}."
+    for name in clear_sets:
+        label = label_of(own_names(fit), sets[name])
+        said += f' It is not clear for the class {name} by itself, unlike the row "{label}".'
     return said
 
 
-def _warnings(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> list[str]:
+def _classes(names: Sequence[str]) -> str:
+    return f"class{'es' * (len(names) > 1)} {join_words(names)}"
+
+
+def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out = data_warnings(fit)
-    near, far = sides(rows_of(fit, view, "class"))
-    for name in [name for name in (*near, *far) if name in sets]:
-        row, label = sets[name], label_of(own_names(fit), sets[name])
-        where = side(row.hpdi_low, row.hpdi_high)
-        if where is Verdict.INCONCLUSIVE:
-            out.append(f'class {name}: the row "{label}" {common.zero_in(row)}. Report it too.')
-        elif (where is Verdict.BELOW) != (name in near):
-            out.append(f'class {name}: the row "{label}" points the other way. Report it too.')
+    out = [*data_warnings(fit), *_set_warnings(fit, view)]
     if ratio := _variance_ratio(fit):
         out.append(
             "Intervals of classes are too narrow: words of a class have similar distances to the "
@@ -153,13 +186,68 @@ def _warnings(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> list[str]:
     out += frequency_warnings(fit, view)
     if variances.has_variance(fit.spec):
         raw = rows_of(fit, view, "overall")["mean"].iloc[0]
-        sds = view.rope * abs(_standardized(fit, view)["mean"] / raw)
+        sds = view.rope * abs(_standardized(fit, view)["mean"] / raw) if raw else 0.0
         if sds > LARGE_ROPE:
             out.append(
                 f"The ROPE (±{view.rope:g}) is large for these vectors: {sds:.1f} SDs of single "
                 "pairs. Set a smaller one with --rope, or report the column d."
             )
     return out
+
+
+def doubted_sets(fit: BiasFit, view: View) -> dict[str, str]:
+    """Return classes that are closer or farther, as their attribute set does not show."""
+    sets = rows_of_sets(fit, view)
+    near, far = sides(rows_of(fit, view, "class"))
+    out = {}
+    for way, where, names in (("closer", Verdict.BELOW, near), ("farther", Verdict.ABOVE, far)):
+        for name in names:
+            if name in sets and side(sets[name].hpdi_low, sets[name].hpdi_high) is not where:
+                out[name] = way
+    return out
+
+
+def _set_warnings(fit: BiasFit, view: View) -> list[str]:
+    """Say where other classes may be as close to the attributes of a class as it is itself.
+
+    Closeness of a class to its set may be that of all words; the row of the set compares classes.
+    """
+    sets = rows_of_sets(fit, view)
+    unclear: dict[str, list[str]] = {}
+    out = []
+    for name, way in doubted_sets(fit, view).items():
+        row = sets[name]
+        shown = f'row "{label_of(own_names(fit), row)}": {common.estimate(row)}'
+        if side(row.hpdi_low, row.hpdi_high) is Verdict.INCONCLUSIVE:
+            said = f"It is not clear that {_compared(fit, name, way)}"
+            unclear.setdefault(way, []).append(shown)
+        else:
+            said = _compared(fit, name, way, reverse=True)
+            said = f"{said[:1].upper()}{said[1:]}"
+        out.append((said, shown))
+    if len(out) <= MOST_WARNED:
+        return [f"{said} ({shown})." for said, shown in out]
+
+    single = [f"{said} ({shown})." for said, shown in out if "not clear" not in said]
+    joined = [
+        f"It is not clear that words of these classes are {_TO[way]} their attributes than other "
+        f"words are: {common.listing(rows)}."
+        for way, rows in unclear.items()
+    ]
+    return [*single, *joined]
+
+
+def _compared(fit: BiasFit, name: str, way: str, reverse: bool = False) -> str:
+    """Say that a class is closer to its attributes than other classes, or these than it."""
+    owned = owned_sets(fit)
+    others = [other for other in owned if other != name]
+    if own_names(fit):
+        mine, theirs, target = name, others[0], owned[name]
+    else:
+        mine, target = f"words of {name}", f"the attributes of {name}"
+        theirs = f"words of {others[0]}" if len(others) == 1 else "words of other classes"
+    first, second = (theirs, mine) if reverse else (mine, theirs)
+    return f"{first} are {_TO[way]} {target} than {second} are"
 
 
 def frequency_warnings(fit: BiasFit, view: View) -> list[str]:

@@ -23,10 +23,12 @@ from bayesbias.studies import common
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (
     LEVEL_NAMES,
+    doubted_sets,
     has_contrasts,
     interpret_fit,
     label_of,
     own_names,
+    owned_sets,
     rows_of,
 )
 from bayesbias.studies.glossary import explain_distances
@@ -78,18 +80,52 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     overall = fit.contrasts(view.prob, view.rope, "population", "overall", detail=True)
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
     groups = []
-    names = own_names(fit)
-    for level in LEVEL_NAMES:
-        rows = rows_of(fit, view, level)
-        if 1 < len(rows) <= MOST_ROWS:
-            own = [f"  {label_of(names, row)}" for row in rows.itertuples()]
-            groups.append(rows.assign(label=own))
+    for rows in group_rows(fit, view):
+        groups.append(rows.assign(label="  " + rows["label"]))
     if estimands.has_word_effects(fit.spec):
         listed = rows_of(fit, view, "overall", "listed_words")
         groups.append(listed.assign(label="  listed words only"))
     if groups:
         parts += [common.heading(f"{first}:"), *groups]
     return pd.concat(parts, ignore_index=True)
+
+
+def group_rows(fit: BiasFit, view: View) -> list[pd.DataFrame]:
+    """Return the first contrast by class and by attribute set, with the ``label`` of each row.
+
+    Of many classes, only the rows that a warning names.
+    """
+    names = own_names(fit)
+    out = []
+    for level in LEVEL_NAMES:
+        rows = rows_of(fit, view, level)
+        if len(rows) < 2:
+            continue
+        if len(rows) > MOST_ROWS:
+            owned = owned_sets(fit)
+            named = [owned[name] for name in doubted_sets(fit, view)]
+            rows = rows[rows["name"].isin(named) & (level == "attribute_set")].head(MOST_ROWS)
+        out.append(rows.assign(label=[label_of(names, row) for row in rows.itertuples()]))
+    return [rows for rows in out if len(rows)]
+
+
+def group_figure(fit: BiasFit, view: View) -> list[Section]:
+    """Return the figure of the rows by class and attribute set, in the names of the first table."""
+    groups = group_rows(fit, view)
+    if not groups:
+        return []
+    rows = pd.concat(groups, ignore_index=True)
+    labels = {(row.level, row.name): row.label for row in rows.itertuples()}
+    draw = partial(
+        bb.plot_contrasts,
+        fit,
+        prob=view.prob,
+        rope=view.rope,
+        level=list(dict.fromkeys(rows["level"])),
+        contrasts=[rows["contrast"].iloc[0]],
+        labels=labels,
+    )
+    return [Section("groups", "The first difference by class", figure=draw, show_on="page")]
 
 
 def sections(fit: BiasFit, view: View) -> list[Section]:
@@ -108,6 +144,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
                 show_on="terminal page",
             ),
+            *group_figure(fit, view),
             Section(
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",

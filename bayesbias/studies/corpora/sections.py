@@ -9,11 +9,13 @@ import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
-from bayesbias.inference.view import View
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View, side
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
 from bayesbias.studies.corpora.comparing import Change, CorpusComparison
 from bayesbias.studies.glossary import explain_distances
+from bayesbias.studies.groups import sections as groups
 
 QUESTION = "What differs between the corpora?"
 ONE_VERDICT = True
@@ -42,25 +44,47 @@ def header(result: CorpusComparison, view: View) -> list[str]:
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
     frame, _ = result.reported(view)
-    names = interpretation.own_names(next(iter(result.corpora.values())))
+    fit = next(iter(result.corpora.values()))
+    if fit.study == "groups":
+        return _table_of_groups(fit, frame)
+    names = interpretation.own_names(fit)
     several = frame["change"].nunique() > 1
+    doubted = _doubted(result, view)
     parts = []
     for change, own in frame.groupby("change", sort=False):
         first = own["contrast"] == own["contrast"].iloc[0]
         overall = own[(own["level"] == own["level"].iloc[0]) & (first | (not several))]
-        groups = []
+        of_groups = []
         for level in (*interpretation.LEVEL_NAMES, "between"):
             rows = own[(own["level"] == level) & first]
             least = 1 if level == "between" else 2
-            if least <= len(rows) <= MOST_ROWS and not (several and level == "attribute_set"):
+            shown = least <= len(rows) <= MOST_ROWS
+            if level == "attribute_set" and (several or not shown):  # those that a warning names
+                named = [row.name for name, _, row in doubted if name == change]
+                rows = rows[rows["name"].isin(named)]
+                shown = bool(len(rows))
+            if shown:
                 labels = [f"  {interpretation.label_of(names, row)}" for row in rows.itertuples()]
-                groups.append(rows.assign(label=labels))
+                of_groups.append(rows.assign(label=labels))
         if several:
             parts.append(common.heading(str(change)))
         parts.append(overall.assign(label=overall["contrast"]))
-        if groups and not several:
+        if of_groups and not several:
             parts.append(common.heading(f"{own['contrast'].iloc[0]}:"))
-        parts += groups
+        parts += of_groups
+    return pd.concat(parts, ignore_index=True)
+
+
+def _table_of_groups(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the changes that `fit` has rows for, of several changes those of the first contrast."""
+    several = frame["change"].nunique() > 1
+    parts = []
+    for change, rows in frame.groupby("change", sort=False):
+        rows = groups.shown_rows(fit, rows)
+        if several:
+            rows = rows[rows["contrast"] == groups.labels(fit, rows)[0]]
+            parts.append(common.heading(str(change)))
+        parts.append(groups.under_headings(fit, rows))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -160,30 +184,48 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
         "change: train on resampled documents too."
     )
     frame, unit = result.reported(view)
-    names = interpretation.own_names(next(iter(result.corpora.values())))
+    fit = next(iter(result.corpora.values()))
+    names = interpretation.own_names(fit)
     first = frame.groupby("change", sort=False).head(1)
-    groups = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
+    of_groups = frame["level"].isin(["class", "between"])
+    of_groups &= frame["contrast"].isin(first["contrast"])
     said, details = (
         [_sentence(result, names, row, unit) for row in rows.itertuples()]
-        for rows in (first, frame[groups])
+        for rows in (first, frame[of_groups])
     )
+    if fit.study == "groups":
+        said = []
+        for _, rows in frame.groupby("change", sort=False):
+            rows = groups.shown_rows(fit, rows)
+            rows = rows[rows["contrast"] == groups.labels(fit, rows)[0]]
+            said += _changes_of_groups(result, rows, unit)
     return Interpretation(subject, " ".join(said), _warnings(result, view), notes, lambda: details)
 
 
-def direction(row: Any) -> str:
-    """Say what a difference of the first corpus is in the last.
+def _changes_of_groups(result: CorpusComparison, rows: pd.DataFrame, unit: str) -> list[str]:
+    """Say how groups changed by one contrast, those that did so clearly first.
 
-    Nothing where the intervals of the change, and of both differences, do not decide it.
+    The mean over groups is no answer: it depends on which groups are in the list.
     """
-    way, first, last = (
-        (getattr(row, f"{of}_low") > 0) - (getattr(row, f"{of}_high") < 0)
-        for of in ("hpdi", "first", "last")
-    )
-    if way and (way == first or (way == last and way * row.first > 0)):
-        return "stronger"
-    if way and first == -way and last == way:
-        return "reversed"
-    return "weaker" if way and first == -way and abs(row.last) < abs(row.first) else ""
+    start, end = result.changes[rows["change"].iloc[0]].ends
+    clear = rows[rows["verdict"].str.startswith(("below", "above"))]
+    said = [_sentence(result, {}, row, unit) for row in clear.itertuples()]
+    said = [f"{text[:1].upper()}{text[1:]}" for text in said]
+    what = rows["contrast"].iloc[0].replace(" - ", " minus ")
+    rope = f"the ROPE (±{rows['rope'].iloc[0]:.2g}{unit})"
+    ways = {
+        "negligible": f"Changed by less than {rope}",
+        "inconclusive": "Inconclusive",
+        TOO_CLOSE: "Inconclusive with so few draws (raise --draws)",
+    }
+    for verdict, way in ways.items():
+        alike = rows[rows["verdict"] == verdict]
+        if alike.empty:
+            continue
+        each = [f"{row.name} {common.estimate(row)}" for row in alike.itertuples()]
+        of = f"change of {what} from {start} to {end}, new words"
+        said.append(f"{way} ({of}): {common.listing(each)}.")
+    return said
 
 
 def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, unit: str) -> str:
@@ -194,9 +236,9 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
-    size = f"{row.mean:+.3f}{unit}{step} {common.interval(row)}"
+    size = common.estimate(row, unit + step)
     what = interpretation.in_names(names, row)
-    moved = f"{what} differs by {size} from {start} to {end}"
+    moved = f"{what} differs by {size} from {start} to {end} for new words"
     rope = f"the ROPE (±{row.rope:.2g}{unit}{step})"
     where, _, unsure = row.verdict.partition(", ")
     if where == "negligible":
@@ -207,15 +249,36 @@ def _sentence(result: CorpusComparison, names: interpretation.Names, row: Any, u
         return (
             f"Inconclusive: {moved}. The interval {common.zero_in(row)} and reaches beyond {rope}."
         )
-    if way := direction(row):
+    if way := common.direction(row):
         than = "compared with" if way == "reversed" else "than in"
-        moved = f"{what} is {way} in {end} {than} {start}: change {size}"
+        moved = f"{what} is {way} in {end} {than} {start}: change {size} for new words"
     else:
         moved += " (weaker or stronger: inconclusive)"
     near = "but perhaps less than" if unsure else "by more than"
     if row.level == "overall":
         moved = f"{moved[0].upper()}{moved[1:]}"
     return f"{moved}, {near} {rope}."
+
+
+def _doubted(result: CorpusComparison, view: View) -> list[tuple[str, Any, Any]]:
+    """Return changes of classes that exclude zero, where those of their attribute sets do not.
+
+    Each as the name of the change, the row of the class and that of its set.
+    """
+    frame, _ = result.reported(view)
+    frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
+    rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
+    owned = interpretation.owned_sets(next(iter(result.corpora.values())))
+    out = []
+    for change, (name, listed) in itertools.product(result.changes, owned.items()):
+        of_class = rows.get((change, "class", name))
+        of_set = rows.get((change, "attribute_set", listed))
+        if of_class is None or of_set is None:
+            continue
+        sides = [side(row.hpdi_low, row.hpdi_high) for row in (of_class, of_set)]
+        if sides[0] is not Verdict.INCONCLUSIVE and sides[1] is Verdict.INCONCLUSIVE:
+            out.append((change, of_class, of_set))
+    return out
 
 
 def _warnings(result: CorpusComparison, view: View) -> list[str]:
@@ -225,22 +288,14 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
     out += common.misspelled_warnings(result.provenance["coverage"])
-    frame, _ = result.reported(view)
-    frame = frame[frame["contrast"] == interpretation.OF_INTEREST]
-    rows = {(row.change, row.level, row.name): row for row in frame.itertuples()}
-    fit = next(iter(result.corpora.values()))
-    names = interpretation.own_names(fit)
-    for change, (name, listed) in itertools.product(
-        result.changes, interpretation.owned_sets(fit).items()
-    ):
-        own, its = (
-            rows.get((change, *key)) for key in (("class", name), ("attribute_set", listed))
+    names = interpretation.own_names(next(iter(result.corpora.values())))
+    for change, of_class, of_set in _doubted(result, view):
+        when = f"{change}: it" if len(result.changes) > 1 else "It"
+        out.append(
+            f"{when} is not clear that {interpretation.label_of(names, of_class)} changed more than "
+            f'other classes (row "{interpretation.label_of(names, of_set)}": '
+            f"{common.estimate(of_set)})."
         )
-        if own and its and own.hpdi_low * own.hpdi_high > 0 >= its.hpdi_low * its.hpdi_high:
-            out.append(
-                f"{interpretation.label_of(names, own)}: words of other classes may differ just "
-                f'as much. Report the row "{interpretation.label_of(names, its)}" too.'
-            )
     if result.has_slope:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ import bayesbias as bb
 from bayesbias.core import FitError
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE
-from bayesbias.inference.view import TOO_CLOSE, View
+from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.debiasing.comparison import Comparison, Method
 from bayesbias.studies.debiasing.geometry import Construction, control_changes, find_construction
@@ -27,6 +28,12 @@ glossary = explain_distances
 ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 
 BEFORE, AFTER = Column("before", "before", "signed"), Column("after", "after", "signed")
+ENDS = (
+    Column("before_low", "before, {prob} HPDI", "interval", 3, "before_high"),
+    Column("after_low", "after, {prob} HPDI", "interval", 3, "after_high"),
+)
+MOST_ROWS = 6  # classes in the first table
+ALL_OTHERS = "--neutralize all_others"
 CHANGE = Column("mean", "change", "signed")
 RANKING = (
     Column("rank", "rank", "count"),
@@ -68,25 +75,39 @@ def header(result: Comparison, view: View) -> list[str]:
     )
 
 
+def main_table(result: Comparison, view: View) -> pd.DataFrame:
+    """Return the contrasts overall, and the first also by class, each with its ``label``."""
+    frame = result.contrasts(view.prob, view.rope, "population", detail=True)
+    parts = []
+    for _, rows in frame.groupby("method", sort=False):
+        overall = rows[rows["level"] == "overall"]
+        first = overall["contrast"].iloc[0]
+        classes = rows[(rows["level"] == "class") & (rows["contrast"] == first)]
+        if not 1 < len(classes) <= MOST_ROWS:
+            classes = classes.head(0)
+        parts += [
+            overall.head(1).assign(label=first),
+            classes.assign(label="  class " + classes["name"].astype(str)),
+            overall.iloc[1:].assign(label=overall["contrast"].iloc[1:]),
+        ]
+    return pd.concat(parts, ignore_index=True)
+
+
 def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
-    shown = ("method", "contrast") if several else ("contrast",)
+    shown = ("method", Column("label", "")) if several else (Column("label", ""),)
     geometry = result.geometry_of(next(iter(result.methods)), prob)
     kept = math.nan if several else geometry.least.value
-    about = "correlation of distances to control words before and after."
+    about = "correlation of distances to controls before and after."
     out = [
         Section(
             "result",
             "Difference in cosine distance before and after, and its change, new words",
-            partial(result.contrasts, prob, rope, "population", level="overall", detail=True),
-            (
-                *shown,
-                *(replace(column, digits=3) for column in (BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)),
-            ),
-            note="Change has its own fit, so it may differ a little from after minus before."
-            + ("" if math.isnan(kept) else f" Controls kept: {kept:.2f}, {about}"),
+            partial(main_table, result, view),
+            (*shown, *ENDS, *(replace(column, digits=3) for column in (CHANGE, HPDI))),
+            note="" if math.isnan(kept) else f"Controls kept: {kept:.2f} ({about[:-1]}).",
             show_on="detail page" if several and gap else "terminal page",
         ),
         Section(
@@ -103,6 +124,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "Differences before and after, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope, detail=True),
             ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
+            note="Change has its own fit, so it may differ a little from after minus before.",
         ),
         Section(
             "changes",
@@ -175,20 +197,37 @@ def interpret(result: Comparison, view: View) -> Interpretation:
     )
 
 
+# What a difference does that is stronger, weaker or reversed after than before.
+_MOVED = {"stronger": "away from 0", "weaker": "toward 0", "reversed": "past 0"}
+
+
 def _sentence(result: Comparison, row: Any) -> str:
     """Say how the first difference changed under one method, and what is left."""
     forced = result.methods[row.method].construction.forced
-    said = f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f}"
+    before, after = (common.estimate(_end(row, when)) for when in ("before", "after"))
+    said = f"{row.method}: {row.contrast} went from {before} to {after} for new words"
     if forced == "wholly":
-        return f"{said}: the method forces it to zero, whatever the vectors were."
-    changed = {
-        "negligible": "practically unchanged",
-        "inconclusive": f"inconclusive: the change {common.interval(row)} {common.zero_in(row)} and "
-        "reaches beyond the ROPE",
-        TOO_CLOSE: "inconclusive with so few draws: raise --draws",
-    }.get(row.verdict, f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0")
-    part = "; the method forces a part of it to zero" if forced == "partly" else ""
-    return f"{said} ({changed}){part}."
+        return f"{said}. The method forces it to zero, whatever the vectors were."
+    part = " The method forces a part of it to zero." if forced == "partly" else ""
+    where, _, unsure = row.verdict.partition(", ")
+    change = common.estimate(row)
+    if where == "negligible":
+        return f"{said}. Practically unchanged: the change {change} lies within the ROPE.{part}"
+    if where == "inconclusive":
+        why = f"The change {change} {common.zero_in(row)} and reaches beyond the ROPE."
+        if unsure:
+            why = f"An end of the change {change} is too close to 0 or the ROPE. Raise --draws."
+        return f"{said}. Inconclusive: {why[:1].lower()}{why[1:]}{part}"
+    way = common.direction(row, "before", "after")
+    moved = f"It moved {_MOVED[way]}" if way else "It changed"
+    size = common.size(row) if way else change
+    return f"{said}. {moved} by {size}.{part}"
+
+
+def _end(row: Any, when: str) -> SimpleNamespace:
+    """Return mean and interval before or after as a row of estimates."""
+    low, high = (getattr(row, f"{when}_{end}") for end in ("low", "high"))
+    return SimpleNamespace(mean=getattr(row, when), hpdi_low=low, hpdi_high=high)
 
 
 def _warnings(result: Comparison, name: str, view: View) -> list[str]:
@@ -198,7 +237,10 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
     if find_construction(turned.assign(change=-turned["change"])).found:
         out.append("the original looks debiased and the other does not. Check their order.")
     if geometry.left == "identical":
-        out.append("no distance changed. Check that the two files differ.")
+        out.append(
+            "no distance changed. `bayesbias debias` changes the words of its list only: add "
+            f"{ALL_OTHERS}, or check that the files differ."
+        )
     elif geometry.largest <= ROUNDING:
         out.append(
             f"no distance changed by more than {geometry.largest:.1g}, which is rounding. "
@@ -221,7 +263,8 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         words = "all" if made.forced == "wholly" else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            "with a word list that the method did not get: `bayesbias compare --wordlist OTHER`."
+            f"with another --wordlist. For that, `bayesbias debias` needs {ALL_OTHERS}, since it "
+            "changes the words of its list only."
         )
     return [f"{name}: {text}" for text in out]
 

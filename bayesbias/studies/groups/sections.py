@@ -3,6 +3,7 @@
 Tables, figures, and the answer in sentences.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -73,11 +74,18 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``label``, then the columns of `BiasFit.contrasts` with ``detail``. ``is_heading`` marks a
         row without numbers. What does not fit is left out, but for the first contrast.
     """
-    frame = fit.contrasts(view.prob, view.rope, detail=True)
+    frame = shown_rows(fit, fit.contrasts(view.prob, view.rope, "population", detail=True))
+    return under_headings(fit, frame)
+
+
+def shown_rows(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows within groups and between them; of many groups, between each and the others."""
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
-    levels = ["class", "others" if several else "between"]
-    shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
-    frame = frame[shown]
+    return frame[frame["level"].isin(["class", "others" if several else "between"])]
+
+
+def under_headings(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows under the contrast of sets, or the set, that they are about."""
     parts: list[pd.DataFrame] = []
     for contrast in labels(fit, frame):
         rows = frame[frame["contrast"] == contrast]
@@ -189,6 +197,8 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
             f"{interpretation.in_names({}, row)} {row.mean:+.3f}, {common.in_words(row, *nearer)}."
         )
     details = said
+    warnings = [*interpretation.data_warnings(fit), *interpretation.prior_warning(fit)]
+    number = between["name"].nunique()
     if len(between):
         main = main_sets(fit)
         named = [
@@ -196,46 +206,94 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
         ]
         chosen = named if len(main) <= 2 else main
         groups = set(fit.table["protected_class"].astype(str))
-        said = [compared(between[between["contrast"] == name], groups) for name in chosen]
+        said = _sentences(between, chosen, groups)
         if len(groups) > MOST_PAIRED:
             others = frame[frame["level"] == "others"]
             details = [*said, *details]
-            said = [compared(others[others["contrast"] == name], groups) for name in chosen]
+            said = _sentences(others, chosen, groups)
+            between = others
+        warnings += everywhere(between, main, groups)
     what = "pairs of groups are compared on each set"
-    notes += common.several_differences(between["name"].nunique(), what)
-    warnings = [*interpretation.data_warnings(fit), *interpretation.prior_warning(fit)]
+    notes += common.several_differences(number, what)
     warnings += interpretation.frequency_warnings(fit, view)
     return Interpretation(fit.table_name, " ".join(said), warnings, notes, lambda: details)
 
 
-def compared(rows: pd.DataFrame, groups: set[str]) -> str:
+def _sentences(rows: pd.DataFrame, contrasts: Sequence[str], groups: set[str]) -> list[str]:
+    """Compare groups by each contrast, by the first with sizes."""
+    return [
+        compared(rows[rows["contrast"] == name], groups, sizes=name == contrasts[0])
+        for name in contrasts
+    ]
+
+
+def everywhere(rows: pd.DataFrame, sets: Sequence[str], groups: set[str]) -> list[str]:
+    """Warn of groups that lie closer to every set than others: they are not near one set only."""
+    if len(sets) < 2:
+        return []
+    closer: dict[str, list[str]] = {}
+    on_sets = rows[rows["contrast"].isin(sets)]
+    for name, compared_on_sets in on_sets.groupby("name", sort=False):
+        verdicts = compared_on_sets["verdict"]
+        if len(verdicts) < len(sets) or verdicts.isin(list(_WORDS)).any():
+            continue
+        ways = {verdict.partition(",")[0] for verdict in verdicts}
+        if len(ways) > 1:
+            continue
+        first, second = estimands.sides_of(str(name), {*groups, "others"})
+        near, far = (first, second) if ways == {"below"} else (second, first)
+        closer.setdefault(near, []).append(far)
+
+    of_all = "both sets" if len(sets) == 2 else f"all {len(sets)} sets"
+    said = []
+    farther = closer.pop("others", [])
+    for near, others in closer.items():
+        than = "the other groups" if others == ["others"] else join_words(others)
+        said.append(f"{near} is closer to {of_all} than {than}")
+    said += [f"{name} is farther from {of_all} than the other groups" for name in farther]
+    if not said:
+        return []
+    return [
+        f"{common.listing(said)}: {sets[0]} alone says little about them. Compare the sets (rows of "
+        f"{sets[0]} - {sets[1]})."
+    ]
+
+
+def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
     """Say in one sentence which group lies nearer than which, or than all others.
 
-    By one contrast of sets or on one set.
+    By one contrast of sets or on one set; with `sizes` by how much, and for which words.
     """
     closer: dict[str, list[str]] = {}
+    sides: dict[str, list[str]] = {"closer": [], "farther": []}
     unclear: dict[str, list[str]] = {verdict: [] for verdict in _WORDS}
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples():
         first, second = estimands.sides_of(row.name, {*groups, "others"})
         if row.verdict in _WORDS:
             unclear[row.verdict].append(first if others else f"{first} against {second}")
-        else:
-            near, far = (first, second) if row.mean < 0 else (second, first)
-            closer.setdefault(near, []).append(far)
+            continue
+        by = f" by {common.size(row)}" if sizes else ""
+        below = row.verdict.startswith("below")
+        near, far = (first, second) if below else (second, first)
+        sides["closer" if below else "farther"].append(f"{first}{by}")
+        closer.setdefault(near, []).append(f"{far}{by}")
     if others:
-        farther = closer.pop("others", [])
-        sides = {
-            "closer than the other groups": list(closer),
-            "farther than the other groups": farther,
-        }
-        said = [f"{way}: {common.listing(names)}" for way, names in sides.items() if names]
+        said = [
+            f"{way} than the other groups: {common.listing(names)}"
+            for way, names in sides.items()
+            if names
+        ]
     else:
         said = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
     where = f"To {rows['contrast'].iloc[0].replace(' - ', ' rather than ')}"
+    if sizes:
+        where += " (new words)"
     for verdict, names in unclear.items():
         if len(names) == len(rows):
-            return f"{where}: {_WORDS[verdict]}."
+            one = next(rows.itertuples()) if sizes and len(rows) == 1 else None
+            by = "" if one is None else f" ({one.name}: {common.estimate(one)})"
+            return f"{where}: {_WORDS[verdict]}{by}."
         if names:
             said.append(f"{_WORDS[verdict]}: {common.listing(names)}")
     return f"{where}, {'; '.join(said)}."

@@ -186,7 +186,7 @@ def _sentence(names: interpretation.Names, row: Any) -> str:
     moved = " moved by" if change else ""
     said = common.in_words(row, *sides)
     ends = "" if "[" in said else f" {common.interval(row)}"
-    return f"{scope}: {interpretation.in_names(names, row)}{moved} {row.mean:+.3f}{ends}, {said}."
+    return f"{scope}: {interpretation.in_names(names, row)}{moved} {common.signed(row.mean)}{ends}, {said}."
 
 
 def about(result: Replicates) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core import join_words, number_of, some
+from bayesbias.core.conventions import ALPHA
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
@@ -18,15 +19,16 @@ from bayesbias.studies.responses.table import ASKED, Responses
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
-ALPHA = 0.05
 MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SAID = 3  # contrasts in the result
+ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = "detail fold files"
 SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
+    Column("se", "SE", "number"), Column("model_sd", "model SD", "number"),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
@@ -94,6 +96,45 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
+def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
+    """Return the published scores with their standard errors, and the SD that the model has.
+
+    Both are of the same difference; that of the model is for new words, prompts and items.
+    """
+    frame = result.published
+    if result.fit is None:
+        return frame
+    differences = frame["score"].str.contains("t-test|paired t", regex=True)
+    se = (frame["mean_score"] / frame["t"]).abs().where(differences & frame["t"].ne(0))
+    rows = result.contrasts(view.prob, "population", "overall")
+    rows = rows[rows["scale"] != "log_odds"]
+    sds = dict(zip(rows["contrast"] + ", " + rows["model"], rows["sd"], strict=True))
+    if len(result.responses.models) < 2:
+        sds = dict(zip(rows["contrast"], rows["sd"], strict=True))
+    return frame.assign(se=se, model_sd=frame["name"].map(sds).astype(float).where(se.notna()))
+
+
+def sharpness(frame: pd.DataFrame, new: str) -> str:
+    """Say whether tests of rows as independent are too sharp or too weak, beside the model."""
+    if "se" not in frame:
+        return ""
+    known = frame.dropna(subset=["se", "model_sd"])
+    if known.empty:
+        return ""
+    sharp = known["model_sd"] > ALIKE * known["se"]
+    weak = known["se"] > ALIKE * known["model_sd"]
+    if sharp.all():
+        return f"Too sharp: the SE is below the SD that the model has for {new}."
+    if weak.all():
+        return (
+            "Too weak: what groups share counts as noise, so the SE is above the SD that the model "
+            f"has for {new}."
+        )
+    if not (sharp | weak).any():
+        return f"The SE is about the SD that the model has for {new}."
+    return f"An SE below the model SD (for {new}) is too sharp, one above it too weak."
+
+
 def sections(result: ResponsesResult, view: View) -> list[Section]:
     """Return all tables and figures, in the order in which they are read."""
     import bayesbias as bb
@@ -143,17 +184,20 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
         ]
     title = "Published scores, which treat their rows as independent"
+    published = published_table(result, view)
+    of_rows = partial(sharpness, new="" if result.fit is None else result.estimands["population"])
     where = "terminal page files" if few or result.fit is None else DETAIL
-    out.append(Section("published", title, lambda: result.published, SCORES, show_on=where))
+    out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
         names = result.published["name"]
         own = names.str.startswith("all")
         parts = names.str.count(", ")
-        whole = result.published[own if own.any() else parts.eq(parts.min())]
+        whole = published[own if own.any() else parts.eq(parts.min())]
         if len(whole) > MOST_ROWS:  # the first score of each contrast and model
             whole = whole.drop_duplicates("name").head(MOST_ROWS)
         note = "A t over items allows for new items, over pairs for nothing new."
         note = note if "paired t over items" in set(whole["score"]) else ""
+        note = f"{of_rows(whole)} {note}".strip()
         more = "--detail, or published, has the others."
         out.append(
             Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
@@ -227,13 +271,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     what = "groups" if len(table.groups) > 1 else "models"
     number = math.comb(len(table.groups if what == "groups" else table.models), 2)
     notes += common.several_differences(number, f"pairs of {what} are compared")
-    first = result.published.iloc[0] if len(result.published) else None
-    verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
-    if first is not None and first["p_value"] < ALPHA and verdict == "inconclusive":
-        warnings.append(
-            f"{first['name']}: the published test ({common.p_text(first['p_value'])}) treats its "
-            f"{first['n']:,.0f} rows as independent. For {new} the difference is inconclusive."
-        )
+    if len(result.published):
+        verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
+        warnings += _disagreement(published_table(result, view).iloc[0], verdict, new)
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
@@ -259,6 +299,22 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     if result.kind == "choice" and table.outcome != "outcome":
         said = f"Probability of {table.outcome}: {said}"
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
+
+
+def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
+    """Warn where the first published test and the model disagree, and say which is the sharper."""
+    p_value, se, sd = row["p_value"], row.get("se", math.nan), row.get("model_sd", math.nan)
+    if math.isnan(p_value):
+        return []
+    tested = f"{row['name']}: the published test ({common.p_text(p_value)}) treats its "
+    tested += f"{row['n']:,.0f} rows as independent"
+    errors = f"its SE is {common.plain(se)}, the SD of the model {common.plain(sd)}"
+    if p_value < ALPHA and verdict == "inconclusive":
+        sharp = f" and is too sharp: {errors}" if sd > ALIKE * se else ""
+        return [f"{tested}{sharp}. For {new} the difference is inconclusive."]
+    if p_value >= ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
+        return [f"{tested} and is too weak, since what groups share counts as noise: {errors}."]
+    return []
 
 
 def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
@@ -295,7 +351,7 @@ def _largest(rows: pd.DataFrame, what: str, new: str) -> str:
     decided = rows[rows["verdict"].str.startswith(("below", "above"))]
     largest = decided.sort_values("mean", key=abs, ascending=False)[:MOST_SAID]
     said = f"{len(decided)} of {len(rows)} differences between {what} exclude 0 for {new}."
-    each = (f"{row.label} {row.mean:+.3f} {common.interval(row)}" for row in largest.itertuples())
+    each = (f"{row.label} {common.estimate(row)}" for row in largest.itertuples())
     return f"{said} Largest: {join_words(each)}." if len(largest) else said
 
 
@@ -318,22 +374,26 @@ def _in_words(rows: pd.DataFrame, new: str) -> str:
     where, _, unsure = row["verdict"].partition(", ")
     model, sides = row["label"].removesuffix(row["contrast"]), row["contrast"].split(" - ")
 
-    def higher(mean: float) -> str:
-        way = "higher" if mean > 0 else "lower"
+    def higher(difference: pd.Series) -> str:
+        way = "higher" if difference["verdict"].startswith("above") else "lower"
         # Of two models their difference of the difference is meant.
         one = len(sides) == 2 and " - " not in model
-        return f"{sides[0]} is {way} than {sides[1]}" if one else f"{row['contrast']} is {way}"
+        said = f"{sides[0]} is {way} than {sides[1]}" if one else f"{row['contrast']} is {way}"
+        return f"{said} by {common.size(difference)}"
 
     if where == "negligible":
-        return f"{row['label']}: practically equal for {new}, within the ROPE"
+        return (
+            f"{row['label']}: practically equal for {new}: {common.estimate(row)} lies within the "
+            "ROPE"
+        )
     if where != "inconclusive":
         far = "but perhaps by less" if unsure else "by more"
-        return f"{model}{higher(row['mean'])} for {new}, {far} than the ROPE"
-    said = f"{row['label']}: inconclusive for {new} ({common.interval(row)})"
+        return f"{model}{higher(row)} for {new}, {far} than the ROPE"
+    said = f"{row['label']}: inconclusive for {new} ({common.estimate(row)})"
     if unsure:
         said = f"{said}: an end is too close to 0 or the ROPE for so few draws. Raise --draws"
     if rows["verdict"].get("listed_words", where).startswith(("below", "above")):
-        return f"{said}. For these alone, {higher(rows.loc['listed_words', 'mean'])}"
+        return f"{said}. For these alone, {higher(rows.loc['listed_words'])}"
     return said
 
 

@@ -16,7 +16,7 @@ from bayesbias.core import join_words, number_of
 from bayesbias.core.result import Result
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, View
+from bayesbias.inference.view import PROB, ROPE, ROUNDING, View
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
@@ -24,7 +24,8 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
-SIGNIFICANT = 0.01  # of the paper
+PUBLISHED_ALPHA = 0.01
+"""The level of significance of the paper."""
 KEY = ["model", "options", "test"]
 MOST_NAMED = 6  # tests in a methods paragraph
 type Key = tuple[str, str, str]
@@ -75,7 +76,7 @@ class SeatResult(Result):
     notes : pandas.DataFrame
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
-        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``covariates``
+        Encoders, tests with their SHA-256, seed, samples, the level ``alpha``, versions; with slopes also ``covariates``
         and ``slopes``.
     classes : pandas.DataFrame
         With `bayes`, associated - different of either set of targets, for new words and for those
@@ -105,6 +106,11 @@ class SeatResult(Result):
     slopes: pd.DataFrame
     classes: pd.DataFrame
     fitted: Mapping[Key, BiasFit] = field(default_factory=dict)
+
+    @property
+    def alpha(self) -> float:
+        """The level of significance of its tests."""
+        return float(self.provenance.get("alpha", PUBLISHED_ALPHA))
 
     @property
     def has_rope(self) -> bool:
@@ -180,7 +186,7 @@ class SeatResult(Result):
             f"We ran {tests} (SEAT: {listed}) on {encoders}. p is one-sided: of permuted sentences, "
             "and of permuted words. It is exact or bounded where possible, and otherwise from "
             f"{about['samples']:,} random partitions (seed {about['seed']}). p over sentences was "
-            "corrected for the number of tests by Holm's method."
+            f"corrected for the number of tests by Holm's method. The level is {self.alpha:g}."
         )
 
     def rope_in_words(self, view: View) -> str:
@@ -194,7 +200,8 @@ class SeatResult(Result):
     def table(self) -> pd.DataFrame:
         """Return effect sizes in the layout of the paper's Table 4.
 
-        One star where ``p_value`` is below 0.01, as in the paper, two where ``p_holm`` is. A dagger
+        One star where ``p_value`` is below the level (by default 0.01, as in the paper), two where
+        ``p_holm`` is. A dagger
         marks what `notes` say something of.
 
         Returns
@@ -213,7 +220,7 @@ class SeatResult(Result):
         noted = pd.MultiIndex.from_frame(self.notes[KEY])
         sizes = frame["effect_size"].map("{:.2f}".format, na_action="ignore").fillna("none")
         stars = np.where(
-            frame["p_holm"] < SIGNIFICANT, "**", np.where(frame["p_value"] < SIGNIFICANT, "*", "")
+            frame["p_holm"] < self.alpha, "**", np.where(frame["p_value"] < self.alpha, "*", "")
         )
         daggers = np.where(pd.MultiIndex.from_frame(frame[KEY]).isin(noted), "†", "")
         frame = frame.assign(text=sizes + stars + daggers)
@@ -254,7 +261,8 @@ class SeatResult(Result):
         DataFrame
             One row for each encoder, group and level of which at least two tests were run: ``model,
             options, group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order),
-            ``same_sign``, ``same_verdict`` (all p_values below 0.01, or none), ``p_rises``
+            ``same_sign`` (missing if an effect is zero), ``same_verdict`` (all p_values below the
+            level, or none), ``p_rises``
             (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
             bounds, where p is not known exactly.
         """
@@ -267,19 +275,27 @@ class SeatResult(Result):
                 if len(run) < 2:
                     continue
                 sizes, p = run["effect_size"], run["p_upper"]
+                signs = signs_of(sizes)
                 rows.append(
                     (
                         *labels[:2],
                         group,
                         labels[2],
                         *map(tuple, (run["test"], sizes, p, run["p_words"])),
-                        np.sign(sizes).nunique() == 1,
-                        (p < SIGNIFICANT).nunique() == 1,
+                        signs.nunique() == 1 if signs.all() else pd.NA,
+                        (p < self.alpha).nunique() == 1,
                         p.is_monotonic_increasing if rising else pd.NA,
                         sizes.max() - sizes.min(),
                     )
                 )
-        return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
+        return pd.DataFrame(rows, columns=_CONSISTENCY).astype(
+            {"same_sign": "boolean", "p_rises": "boolean"}
+        )
+
+
+def signs_of(values: Any) -> Any:
+    """Return the signs of numbers, 0 for those that are zero but for rounding."""
+    return np.sign(values) * (np.abs(values) > ROUNDING)
 
 
 def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:

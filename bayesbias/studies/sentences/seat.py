@@ -38,11 +38,13 @@ from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.result import (
     KEY,
+    PUBLISHED_ALPHA,
     PUBLISHED_COLUMNS,
     Key,
     SeatResult,
     classes_of_test,
     interval_of_test,
+    signs_of,
 )
 from bayesbias.tables.covariates import (
     Given,
@@ -155,7 +157,7 @@ def leave_one_out(
     -------
     DataFrame
         The largest move first: ``part`` (targets or attributes), ``kind`` (word or template),
-        ``left_out``, ``effect_size`` without it, ``change`` (against all), ``sign_changes``,
+        ``left_out``, ``effect_size`` without it, ``change`` (against all), ``sign_changes`` (missing for an effect of zero),
         ``examples`` (how many were left out). What cannot be left out, since a set would be empty,
         has no row.
 
@@ -185,7 +187,10 @@ def leave_one_out(
     table = pd.DataFrame(rows, columns=["part", "kind", "left_out", "effect_size", "examples"])
     table = table.dropna(subset="effect_size").astype({"effect_size": float})
     table.insert(4, "change", table["effect_size"] - whole)
-    table.insert(5, "sign_changes", (table["effect_size"] > 0) != (whole > 0))
+    signs = signs_of(table["effect_size"])
+    known = signs.ne(0) & bool(signs_of(whole))  # an effect of zero has no sign
+    changes = pd.array(signs != signs_of(whole), dtype="boolean")
+    table.insert(5, "sign_changes", pd.Series(changes, table.index).where(known))
     return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
@@ -201,6 +206,7 @@ def seat(
     tune: int = 1000,
     chains: int = 4,
     prob: float = PROB,
+    alpha: float = PUBLISHED_ALPHA,
     covariates: Any = None,
     slopes: Mapping[str, Sequence[Any] | None] | Sequence[str] = (),
     cache: bool | checks.FilePath = True,
@@ -231,6 +237,8 @@ def seat(
         For `bayes`; as for `fit`.
     prob : float in (0, 1)
         Probability of the intervals.
+    alpha : float in (0, 1)
+        Level of significance of the tests; by default that of the paper.
     covariates : optional
         Numbers of words of targets or attributes; see `bayesbias.tables.join_covariates`.
     slopes : sequence of str, or mapping
@@ -278,7 +286,7 @@ def seat(
     chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders)
     checks.count(samples, "samples")
     checks.sampling(draws, tune, chains)
-    prob = checks.probability(prob)
+    prob, alpha = checks.probability(prob), checks.probability(alpha, "alpha")
     seed = checks.seed_or_new(seed)
     asked = slopes_of_tests(covariates, slopes, chosen)
     spec = load_model("sentence") if bayes or asked.slopes else None
@@ -361,6 +369,7 @@ def seat(
         "encoders": [describe_encoder(encoder) for encoder in models],
         "seed": seed,
         "samples": samples,
+        "alpha": alpha,
         "versions": {
             **packages.versions_of("bayesbias", "numpy", "pandas"),
             "python": platform.python_version(),

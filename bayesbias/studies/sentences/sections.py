@@ -1,19 +1,30 @@
 """What is shown of sentence tests."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core import number_of, some
+from bayesbias.core.formatting import format_value
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.embeddings.spelling import MISSPELLED
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import Verdict, View, side, sure_ends
-from bayesbias.studies.common import MISFIT, heading, listing, slope_sections
+from bayesbias.studies.common import (
+    MISFIT,
+    at_level,
+    estimate,
+    heading,
+    level_text,
+    listing,
+    p_text,
+    slope_sections,
+)
 from bayesbias.studies.glossary import explain_distances
-from bayesbias.studies.sentences.result import KEY, SIGNIFICANT, SeatResult
+from bayesbias.studies.sentences.result import KEY, SeatResult
 from bayesbias.tables.sentences import encoder_label
 
 QUESTION = "Are sentences about the targets closer to one set of attributes?"
@@ -23,7 +34,6 @@ FIT_FILE = ""
 TYPES: tuple[type, ...] = (SeatResult,)
 glossary = explain_distances
 
-BELOW_ALPHA = f"p < {SIGNIFICANT:g}"
 MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary
 TEST = (Column("model", "encoder"), "options", "test")
 PUBLISHED = (
@@ -74,7 +84,8 @@ def main_table(result: SeatResult) -> pd.DataFrame:
             parts.append(heading(name))
         if len(result.frame) > MOST_ROWS:
             found = rows.assign(
-                significant=rows["p_holm"] < SIGNIFICANT, over_words=rows["p_words"] < SIGNIFICANT
+                significant=rows["p_holm"] < result.alpha,
+                over_words=rows["p_words"] < result.alpha,
             )
             if "hpdi_high" in rows:
                 found["fitted"] = rows["hpdi_high"] < 0
@@ -93,7 +104,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
     fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
     title = (
-        f"Tests with p below {SIGNIFICANT:g}"
+        f"Tests with p below {level_text(result.alpha)}"
         if many
         else "Effect size (positive: as expected) and one-sided p of each test"
     )
@@ -174,7 +185,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
 
 def about(result: SeatResult) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
-    return {"provenance": dict(result.provenance)}
+    return {"alpha": result.alpha, "provenance": dict(result.provenance)}
 
 
 def interpret(result: SeatResult, view: View) -> Interpretation:
@@ -182,7 +193,10 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
     groups = by_encoder(result.frame)
     said = []
     for name, rows in groups.items():
-        said += [f"{name}:"] * (len(groups) > 1) + [_significant(rows), *_fitted(rows)]
+        said += [f"{name}:"] * (len(groups) > 1) + [
+            _significant(rows, result.alpha),
+            *_fitted(rows),
+        ]
     notes = []
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
@@ -205,17 +219,24 @@ def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {encoder_label(*key): rows for key, rows in groups}
 
 
-def _significant(rows: pd.DataFrame) -> str:
-    """Say of how many tests p is below 0.01, over sentences and over words, and of which."""
-    low = (rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)
+def _significant(rows: pd.DataFrame, alpha: float) -> str:
+    """Say of how many tests p is below the level, over sentences and over words, and of which."""
+    low = (rows["p_holm"] < alpha) & ~(rows["p_words"] >= alpha)
     n = int(low.sum())
     if len(rows) == 1:
-        return f"{'Significant' if n else 'Inconclusive'} at {BELOW_ALPHA}."
-    limit = f"Holm-corrected p and p_words < {SIGNIFICANT:g}"
-    which = f"{n} of {number_of(len(rows), 'test')} significant ({limit})"
+        row = rows.iloc[0]
+        # Of both p the larger one decides, where there are two.
+        tested = at_level(0.0 if n else 1.0, alpha)
+        of_words = f" over sentences, {p_text(row['p_words'])} over words"
+        two = row["p_words"] == row["p_words"] and row["p_words"] != row["p_holm"]
+        p_values = f"{p_text(row['p_holm'])}{of_words if two else ''}"
+        return f"{tested}: effect size {format_value(row['effect_size'], 'signed', 2)}, {p_values}."
+    limit = "Holm-corrected p and p_words"
+    tests = number_of(len(rows), "test")
+    which = f"{n} of {tests} significant at {level_text(alpha)} ({limit})"
     if 0 < n < len(rows):
         which += f": {some(rows.loc[low, 'test'], 5)}"
-    return f"{which}; {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
+    return f"{which}; {len(rows) - n} not significant." if n < len(rows) else f"{which}."
 
 
 def _fitted(rows: pd.DataFrame) -> list[str]:
@@ -229,15 +250,21 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
         "opposite": sides.count(Verdict.ABOVE),
         "inconclusive": sides.count(Verdict.INCONCLUSIVE),
     }
+    if len(known) == 1:
+        row: Any = next(known.itertuples())
+        fitted = SimpleNamespace(mean=row.contrast, hpdi_low=row.hpdi_low, hpdi_high=row.hpdi_high)
+        (name,) = (name for name, n in counts.items() if n)
+        return [f"For new words: {name}, difference {estimate(fitted)}."]
     return [f"For new words: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}."]
 
 
 def _warnings(result: SeatResult) -> list[str]:
     frame = result.frame
-    over_words = (frame["level"] == "sentence") & (frame["p_upper"] < SIGNIFICANT)
+    level = level_text(result.alpha)
+    over_words = (frame["level"] == "sentence") & (frame["p_upper"] < result.alpha)
     unsure = {
-        f"{{}}: {BELOW_ALPHA} over sentences, but not over words. Report p_words: sentences with the "
-        "same word are not independent.": over_words & (frame["p_words"] >= SIGNIFICANT)
+        f"{{}}: significant at {level} over sentences, but not over words. Report p_words: sentences "
+        "with the same word are not independent.": over_words & (frame["p_words"] >= result.alpha)
     }
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)

@@ -23,7 +23,7 @@ import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import InputError, checks, some
-from bayesbias.core.conventions import PROB, STANDARD_ROPE
+from bayesbias.core.conventions import ALPHA, PROB, STANDARD_ROPE
 from bayesbias.core.result import Result
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.measured import Measured, with_coverage
@@ -80,7 +80,7 @@ class SentimentAnalysis(Result):
         What could not be computed, or needs saying.
     provenance : dict
         ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of
-        the sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
+        the sentences)``, hypotheses``, the level ``alpha`` and ``earnings`` (profession -> earnings).
     fit : BiasFit or None
         The model with crossed effects, where `fit_sentiment` fitted one.
 
@@ -111,6 +111,11 @@ class SentimentAnalysis(Result):
     def classifiers(self) -> tuple[str, ...]:
         """The names of the classifiers."""
         return tuple(classifiers_in(self.table))
+
+    @property
+    def alpha(self) -> float:
+        """The level of significance of its t-tests."""
+        return float(self.provenance.get("alpha", ALPHA))
 
     def shown_with(self, view: View) -> tuple[SentimentAnalysis, View]:
         """Return the analysis with all intervals of the probability of a view, if it was chosen."""
@@ -184,6 +189,7 @@ def sentiment_analysis(
     hypotheses: int | None = None,
     n: int = 3,
     prob: float = 0.95,
+    alpha: float = ALPHA,
 ) -> SentimentAnalysis:
     """Compute everything that the paper reports, for one or more classifiers.
 
@@ -197,6 +203,8 @@ def sentiment_analysis(
         Places at the top and the bottom of the professions.
     prob : float in (0, 1), default 0.95
         Of the intervals of professions and of correlations.
+    alpha : float in (0, 1), default 0.05
+        Level of significance of the t-tests.
 
     Returns
     -------
@@ -241,6 +249,7 @@ def sentiment_analysis(
         "n": checks.count(n, "n"),
         "clip": CLIP,
         "prob": checks.probability(prob),
+        "alpha": checks.probability(alpha, "alpha"),
         "hypotheses": table["classifier"].nunique() if hypotheses is None else hypotheses,
         "earnings": {
             name: float(of) for name, of in earnings.items() if name in set(table["profession"])

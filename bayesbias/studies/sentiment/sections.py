@@ -11,14 +11,13 @@ from bayesbias.core import number_of
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN
-from bayesbias.inference.view import TOO_CLOSE, View
+from bayesbias.inference.view import ROUNDING, TOO_CLOSE, View
 from bayesbias.studies import common
 from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS, SentimentAnalysis
 from bayesbias.tables.sentiment import only_labels
 
 QUESTION = "Does a classifier rate sentences about women and men differently, for these words and for new ones?"
 
-ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
 ONE_VERDICT = True
 FILES_BEFORE = False
@@ -223,13 +222,13 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     for name in result.classifiers:
         tests = result.tests[result.tests["classifier"] == name].set_index("unit")
         whole, nouns = tests.loc["sentence_pair"], tests.loc["noun_pair"]
-        said.append(_test(name, nouns) if fit is None else _model(result, name, view))
-        if whole["p_value"] < ALPHA <= nouns["p_value"]:
+        said.append(_test(name, nouns, result.alpha) if fit is None else _model(result, name, view))
+        if whole["p_value"] < result.alpha <= nouns["p_value"]:
             warnings.append(
                 f"{name}: the t-test over sentence pairs ({common.p_text(whole['p_value'])}) "
-                "treats pairs as independent. Over noun pairs, "
-                f"{common.p_text(nouns['p_value'])}: the difference may be due to these nouns. "
-                "Report both."
+                "treats pairs as independent. Over noun pairs it is not significant at "
+                f"{common.level_text(result.alpha)} ({common.p_text(nouns['p_value'])}): the "
+                "difference may be due to these nouns. Report both."
             )
         if name in only_labels(result.table):
             warnings.append(f"{name} gives labels. Use probabilities if it has them.")
@@ -247,14 +246,17 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     )
 
 
-def _test(name: str, row: Any) -> str:
+def _test(name: str, row: Any, alpha: float) -> str:
     """Say what the t-test over noun pairs says: over sentence pairs it counts each noun many times."""
-    if math.isnan(row["p_value"]):
+    p_value = row["p_value"]
+    if math.isnan(p_value):
         return f"{name}: no test, because all differences are equal."
+    tested = f"{common.at_level(p_value, alpha)} over noun pairs ({common.p_text(p_value)})"
+    if p_value >= alpha or abs(row["f_minus_m"]) <= ROUNDING:
+        return f"{name}: {tested}."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
-    if row["p_value"] >= ALPHA:
-        return f"{name}: inconclusive over noun pairs ({common.p_text(row['p_value'])})."
-    return f"{name} rates female sentences {way} than male ones."
+    by = f"{abs(row['f_minus_m']):.4f}"
+    return f"{name} rates female sentences {way} than male ones by {by}. {tested}."
 
 
 def _model(result: SentimentAnalysis, name: str, view: View) -> str:
@@ -266,20 +268,24 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     rope = view.rope if "rope" in view.given else float(view.standard_rope * sd) or None
     frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
-    new, way = "for new nouns and professions", "higher" if row.mean > 0 else "lower"
-    ends = f"[{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}]"
+    new = "for new nouns and professions"
+    verdict = getattr(row, "verdict", "inconclusive")
+    if verdict.startswith(("below", "above")):
+        way = "higher" if verdict.startswith("above") else "lower"
+        by = common.size(row, least=4)
+        return f"{name} rates female sentences {way} than male ones by {by} {new}."
+    estimate = common.estimate(row, least=4)
     said = {
-        "inconclusive": f"inconclusive {new} ({ends} {common.zero_in(row)})",
-        TOO_CLOSE: "inconclusive with so few draws (raise --draws)",
-        "negligible": f"practically no difference {new}",
+        "inconclusive": f"inconclusive {new}: {estimate}; the interval {common.zero_in(row)}",
+        TOO_CLOSE: f"inconclusive with so few draws (raise --draws) {new}: {estimate}",
+        "negligible": f"practically no difference {new}: {estimate}",
     }
-    clear = f"rates female sentences {way} than male ones, {new} too"
-    return f"{name}: {said.get(getattr(row, 'verdict', 'inconclusive'), clear)}."
+    return f"{name}: {said[verdict]}."
 
 
 def about(result: SentimentAnalysis) -> dict[str, Any]:
     """Return what JSON says beside the tables: the test of a single classifier, and the making of the fit."""
-    out: dict[str, Any] = {"provenance": dict(result.provenance)}
+    out: dict[str, Any] = {"alpha": result.alpha, "provenance": dict(result.provenance)}
     if len(result.classifiers) == 1:
         out = {**records(result.tests)[0], **out}
     if result.fit is not None:

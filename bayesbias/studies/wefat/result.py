@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
-from bayesbias.core.conventions import PROB
+from bayesbias.core.conventions import ALPHA, PROB
 from bayesbias.core.result import Result
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.description import rows_of_fits
@@ -140,6 +140,11 @@ class WefatResult(Result):
         return self.published.p_value
 
     @property
+    def alpha(self) -> float:
+        """The level of significance of r."""
+        return float(self.provenance.get("alpha", ALPHA))
+
+    @property
     def n(self) -> int:
         """The number of targets."""
         return self.published.n["words"]
@@ -229,6 +234,7 @@ def wefat(
     *,
     classes: Sequence[str] | None = None,
     prob: float = PROB,
+    alpha: float = ALPHA,
     samples: int = SAMPLES,
     seed: int | None = None,
     **sampling: Any,
@@ -251,6 +257,8 @@ def wefat(
         The classes of the list to take as the two sets; needed where there are more than two.
     prob : float in (0, 1)
         Of intervals.
+    alpha : float in (0, 1)
+        Level of significance of r.
     samples : int
         Permutations drawn for the p-value of r.
     seed : int, optional
@@ -281,7 +289,7 @@ def wefat(
     >>> found.n, found.r > 0.4
     (5, True)
     """
-    seed = checks.seed_or_new(seed)
+    alpha, seed = checks.probability(alpha, "alpha"), checks.seed_or_new(seed)
     listed = load_wordlist(sets, controls="none")
     covariates = {} if covariates is None else covariates
     wanted = None if covariate is None or isinstance(covariates, list | tuple) else [covariate]
@@ -310,6 +318,7 @@ def wefat(
     own_file = listed.name not in list_wordlists()
     about = {
         "name": published.data,
+        "alpha": alpha,
         "wordlist": {
             "name": listed.name,
             "source": listed.source,

@@ -109,14 +109,18 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
         said = (
-            f"Inconclusive: the interval of the slope {common.interval(result.slope)} "
+            f"Inconclusive: the slope is {common.estimate(result.slope)}; its interval "
             f"{common.zero_in(result.slope)}."
         )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = (
-            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}."
+            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}: by "
+            f"{common.size(result.slope)} per SD."
         )
+    if known.p_value is not None:
+        tested = common.at_level(known.p_value, result.alpha)
+        notes.insert(0, f"Published r: {tested} ({common.p_text(known.p_value)}).")
     off = list(result.off_line)
     chance = (1 - view.prob) * len(result.frame)
     details = (
@@ -138,6 +142,7 @@ def about(result: WefatResult) -> dict[str, Any]:
             "r_high": known.high,
             "p_value": known.p_value,
             "p_method": known.p_method,
+            "alpha": result.alpha,
             "n": known.n["words"],
         },
         "slope": asdict(result.slope),

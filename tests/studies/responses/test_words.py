@@ -12,7 +12,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.output.store import check_folder
 from bayesbias.studies.common import misfit_warnings
 from bayesbias.studies.responses.fitting import ResponsesResult
-from bayesbias.studies.responses.sections import _in_words
+from bayesbias.studies.responses.sections import _disagreement, _in_words, published_table
 from bayesbias.studies.responses.table import answer_scores
 
 
@@ -330,3 +330,101 @@ def test_a_run_without_a_fit_does_not_block_its_folder(tmp_path):
         check_folder(tmp_path / "run", "responses", {"columns": "outcome=a"})
     with pytest.raises(InputError, match=r"a folder.*Name the files in it"):
         bb.studies.load_responses(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("data", "said", "warned"),
+    [
+        (
+            {"words": 12, "spread": 1.0, "difference": 0.3},
+            "Too sharp: the SE",
+            "is too sharp: its SE",
+        ),
+        (
+            {"words": 8, "templates": 1, "items": 12, "spread": 0.15},
+            "Too weak: what groups share",
+            "",
+        ),
+    ],
+)
+def test_published_tests_are_too_sharp_or_too_weak_as_their_se_beside_the_model(data, said, warned):
+    """Welch's SE from the variances of the two groups; words vary in one table, items in the other."""
+    frame = crossed(**{"difference": 0.45, **data})
+    found = quick(frame)
+    table = published_table(found, bb.View())
+    by_group = frame.groupby("group")["outcome"]
+    se = np.sqrt((by_group.var() / by_group.size()).sum())
+    sd = found.contrasts(estimand="population", level="overall")["sd"].iloc[0]
+    assert table["se"].tolist() == pytest.approx([se])
+    assert table["model_sd"].tolist() == [sd]
+    assert (sd > se) == said.startswith("Too sharp")
+    assert said in bb.output.to_text(found)
+    said = bb.interpret(found)
+    assert any(warned in text for text in said.warnings) or not warned
+    assert bb.output.to_json(found)["published"][0]["model_sd"] == pytest.approx(sd)
+
+
+def published_row(p_value, se, sd):
+    return pd.Series({"name": "a - b", "p_value": p_value, "n": 60.0, "se": se, "model_sd": sd})
+
+
+@pytest.mark.parametrize(
+    ("p_value", "se", "sd", "verdict", "said"),
+    [
+        (
+            0.01,
+            0.1,
+            0.3,
+            "inconclusive",
+            "is too sharp: its SE is 0.100, the SD of the model 0.300",
+        ),
+        (
+            0.01,
+            0.3,
+            0.3,
+            "inconclusive",
+            "rows as independent. For new words the difference is inc",
+        ),
+        (0.2, 0.3, 0.1, "below", "is too weak, since what groups share counts as noise: its SE is"),
+        (0.2, 0.1, 0.3, "inconclusive", ""),
+        (0.01, 0.3, 0.1, "below", ""),
+        (float("nan"), 0.3, 0.1, "below", ""),
+    ],
+)
+def test_a_published_test_and_the_model_that_disagree_are_a_warning(p_value, se, sd, verdict, said):
+    texts = _disagreement(published_row(p_value, se, sd), verdict, "new words")
+    assert [said in text for text in texts] == [True] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ends", "said"),
+    [
+        (
+            "above",
+            (0.1, 0.3),
+            "he is higher than she by 0.200 [0.100, 0.300] for new words, by more",
+        ),
+        (
+            "below, size uncertain",
+            (-0.3, -0.01),
+            "he is lower than she by 0.155 [0.010, 0.300] for",
+        ),
+        ("inconclusive", (-0.1, 0.0), "inconclusive for new words (-0.050 [-0.100, 0.000])"),
+        ("negligible", (0.0, 0.0), "practically equal for new words: 0.000 [0.000, 0.000] lies"),
+    ],
+)
+def test_a_difference_has_estimate_interval_and_scope(verdict, ends, said):
+    """A difference whose interval includes 0 has no direction, whatever its mean."""
+    row = {"mean": sum(ends) / 2, "hpdi_low": ends[0], "hpdi_high": ends[1], "verdict": verdict}
+    row |= {"estimand": "population", "label": "he - she", "contrast": "he - she"}
+    text = _in_words(pd.DataFrame([row]).set_index("estimand"), "new words")
+    assert said in text
+    assert ("higher" in text or "lower" in text) == (ends[0] * ends[1] > 0)
+
+
+def test_the_interval_and_not_the_observed_mean_has_the_direction():
+    rows = pd.DataFrame({"estimand": ["population", "listed_words"], "mean": [0.1, -0.001]})
+    rows = rows.assign(hpdi_low=(-0.1, 0.002), hpdi_high=(0.3, 0.03), label="he - she")
+    rows = rows.assign(verdict=("inconclusive", "above"), contrast="he - she")
+    said = _in_words(rows.set_index("estimand"), "new words")
+    assert "For these alone, he is higher than she" in said
