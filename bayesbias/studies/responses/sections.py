@@ -106,7 +106,7 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
         return frame
     differences = frame["score"].str.contains("t-test|paired t", regex=True)
     se = (frame["mean_score"] / frame["t"]).abs().where(differences & frame["t"].ne(0))
-    rows = result.contrasts(view.prob, "population", "overall")
+    rows = result.contrasts(view.prob, "population", "overall", detail=True)
     rows = rows[rows["scale"] != "log_odds"]
     sds = dict(zip(rows["contrast"] + ", " + rows["model"], rows["sd"], strict=True))
     if len(result.responses.models) < 2:
