@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE, default_rope
 from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
@@ -132,6 +132,39 @@ class BiasFit(Result):
         """Say what was modeled."""
         return rows_of_fits(self.fits())
 
+    def default_rope(self) -> float:
+        """Return the default half-width of the ROPE: the smaller of 0.02 and 0.2 SDs of pairs.
+
+        Where vectors lie close together, 0.02 in cosine distance is a large difference. The SD is
+        the posterior mean of the one by which `standardized` divides the first contrast. A model
+        with Student-t noise has the SD of the rows in its place. The default has two significant
+        digits. It is 0.02 for outcomes other than distances, whose unit it does not know, and
+        without contrasts.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> bb.fit(table, seed=1, draws=200).default_rope()
+        0.018
+        """
+        return float(self.cached("default_rope", self._default_rope))
+
+    def _default_rope(self) -> float:
+        if self.spec.outcome != "distance":
+            return ROPE
+        contrasts = self.quantities(None, "population", "contrast").keys
+        contrasts = contrasts or self.quantities(None, "listed_words", "contrast").keys
+        if not contrasts:
+            return ROPE
+        first = contrasts[0][2]
+        if not variances.has_variance(self.spec):
+            return default_rope(variances.sd_of_rows(self.design, first))
+        sloped = [name for name in self.spec.mu if variances.has_fixed_slope(self.spec, name)]
+        draws = self.scales_and_effects(sloped)
+        _, sd = variances.pair_sd(self.design, draws, first)
+        return default_rope(float(np.mean(sd)))
+
     def parameter_draws(self) -> Arrays:
         """Return all posterior draws of the parameters, chains joined, read-only.
 
@@ -209,7 +242,7 @@ class BiasFit(Result):
     def contrasts(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         level: str | None = None,
     ) -> pd.DataFrame:
@@ -222,8 +255,9 @@ class BiasFit(Result):
         ----------
         prob : float in (0, 1)
             Probability of the intervals.
-        rope : float > 0
-            Half-width of the region of practical equivalence around zero.
+        rope : float > 0, optional
+            Half-width of the region of practical equivalence around zero. By default that of
+            `default_rope`.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
             Or one that the model declares. By default the first two, one after the other. Under
             ``listed_words`` the mean is the observed difference, and the interval the model's.
@@ -236,6 +270,7 @@ class BiasFit(Result):
         DataFrame
             ``level, name, contrast, estimand``, and the columns of `bayesbias.inference.estimates`.
         """
+        rope = self.default_rope() if rope is None else rope
         return self._contrasts(level, estimand, View(prob=prob, rope=rope))
 
     def standardized(
@@ -757,11 +792,8 @@ class BiasFit(Result):
 
     def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
         """Return the answer of contrasts, and the same in SDs of pairs."""
-        spec = self.spec
         # With slopes the SD of pairs depends on them: given the scales the ratio is not normal.
-        sloped = any(
-            spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu
-        )
+        sloped = any(variances.has_fixed_slope(self.spec, name) for name in self.spec.mu)
         make = self.answer_from_effects if sloped else self.answer
         answer = make(asked, estimand, "contrast")
         return answer, variances.standardized(self.design, answer)

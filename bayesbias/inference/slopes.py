@@ -103,7 +103,7 @@ def contrasts_at(
     asked = replace(asked_quantities(held, estimand, True), observed=None).at(level)
     if not asked.keys:
         raise no_contrasts(fit.spec)
-    return fit.describe(asked, estimand, "contrast", prob, ROPE)
+    return fit.describe(asked, estimand, "contrast", prob, fit.default_rope())
 
 
 def slope_draws(fit: BiasFit) -> xr.DataArray:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, checks
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.estimands import holds_for
 from bayesbias.plots import forest as forests, style
@@ -258,7 +258,7 @@ def plot_ranking(
     comparison: Any,
     *,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show what each method leaves of the gap between attributes, best first.
@@ -271,8 +271,9 @@ def plot_ranking(
         What `compare` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    rope : float > 0
-        Half-width of the region of practical equivalence (ROPE), drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence (ROPE), drawn as a gray band. By default
+        that of the comparison.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -298,6 +299,7 @@ def plot_ranking(
     >>> len(ax.get_yticklabels())
     2
     """
+    rope = comparison.default_rope() if rope is None else rope
     ranked = comparison.ranking(prob, rope, "population")
     gap = comparison.original.contrasts(prob, rope, "population", "overall")
     gap = gap[gap["contrast"] == "associated - different"].iloc[0]
@@ -364,7 +366,7 @@ def plot_corpora(
         Probability of the HPDIs.
     rope : float > 0, optional
         Half-width of the region of practical equivalence (ROPE), drawn as a gray band. By default
-        0.02, or 0.1 SDs.
+        that of the comparison, or 0.1 SDs.
     standardized : bool
         Whether to show SDs of the pairs of each corpus in place of distances.
     ax : matplotlib Axes, optional
@@ -389,7 +391,9 @@ def plot_corpora(
     >>> bb.plots.plot_corpora(found, ax=Figure().subplots()).get_xlabel()
     'change of the difference'
     """
-    near = (STANDARD_ROPE if standardized else ROPE) if rope is None else rope
+    near = rope
+    if near is None:
+        near = STANDARD_ROPE if standardized else result.default_rope()
     frame = (result.standardized if standardized else result.contrasts)(prob, near, "population")
     names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
@@ -385,7 +385,7 @@ def plot_contrasts(
     fit: BiasFit | Sequence[BiasFit] | Mapping[str, BiasFit],
     *,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
     level: str = "overall",
     contrasts: Sequence[str] | None = None,
     ax: Axes | None = None,
@@ -404,8 +404,9 @@ def plot_contrasts(
         sequence are named by their tables.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the fit, and of several
+        the smallest.
     level : str
         ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
         the model has them.
@@ -440,10 +441,12 @@ def plot_contrasts(
     >>> gender = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, engine="quick")
     >>> ax = bb.plot_contrasts({"religion": fit, "gender": gender}, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['religion', 'gender', 'ROPE ±0.02']
+    ['religion', 'gender', 'ROPE ±0.018']
     """
     fits = _named_fits(fit)
     first, several = next(iter(fits.values())), len(fits) > 1
+    if rope is None:
+        rope = min(each.default_rope() for each in fits.values())
     spec = first.spec
     frames = [
         each.contrasts(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
@@ -517,7 +520,7 @@ def plot_contrasts(
 
 @styled
 def plot_replicates(
-    result: Any, *, prob: float = PROB, rope: float = ROPE, ax: Axes | None = None
+    result: Any, *, prob: float = PROB, rope: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show contrasts pooled over sets of vectors, above those of each set.
 
@@ -530,8 +533,8 @@ def plot_replicates(
         The result to show.
     prob : float in (0, 1)
         Probability of the intervals.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the result.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -551,6 +554,7 @@ def plot_replicates(
     >>> ax.get_yticklabels()[1].get_text()
     'associated − different'
     """
+    rope = result.default_rope() if rope is None else rope
     frame, sets = result.contrasts(prob, rope), result.by_set(prob, rope)
     labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
     frame, sets = (
@@ -906,15 +910,17 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
+def plot_frequency_contrasts(
+    fit: BiasFit, *, rope: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Show contrasts as they are, and of words that all have the mean frequency.
 
     Parameters
     ----------
     fit : BiasFit
         As `bayesbias.studies.with_frequency` returns it.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the result.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -944,6 +950,7 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     ['associated − different', 'all']
     """
     frame, about = _frequency(fit, "contrasts")
+    rope = fit.default_rope() if rope is None else rope
     keys = list(frame[["contrast", "level", "name"]].itertuples(index=False, name=None))
     titles = {"overall": "all", "class": "{}", "attribute_set": "attributes of {}"}
     groups = grouped((with_minus(key[0]), key, titles[key[1]].format(key[2])) for key in keys)

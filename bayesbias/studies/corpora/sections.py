@@ -140,7 +140,8 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the first contrast in each corpus, and how far it lies off the straight line."""
     unit = result.reported(view)[1]
-    frame = result.by_corpus(view.prob, standardized=bool(unit))
+    near = view.standard_rope if unit else view.rope
+    frame = result.by_corpus(view.prob, near, standardized=bool(unit))
     keys = frame[common.KEYS]
     own = frame[(keys == keys.iloc[0]).all(axis=1)]
     steps = np.arange(len(own))
