@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from bayesbias.inference.estimands import (
     PREDICTIVE,
     asked_quantities,
     check_asked,
+    has_word_effects,
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
@@ -520,11 +522,53 @@ class BiasFit(Result):
         dict
             ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model
             with an exact reduction: over its scales, given which effects are drawn exactly; None if
-            chains or draws are too few), ``ok``, and ``problems``: sentences, none if all is well.
+            chains or draws are too few), ``max_r_hat_of_rows`` and ``max_mcse`` over the printed
+            rows (the latter is the Monte Carlo error of an end as a share of the width of the
+            interval; None without rows), ``ok``, and ``problems``: sentences, none if all is well.
+
+        Notes
+        -----
+        A fit has converged if its printed rows have R-hat at most 1.01 and ``max_mcse`` at most
+        0.05, no parameter has R-hat above 1.05, and no transition diverged. The quick engine has
+        the limit 0.7 of Pareto k in place of those of R-hat. The rows are those that a first table
+        has: the contrasts overall, for new and for listed words, and the first by class. They have
+        the default interval, 89%.
         """
+        return dict(self.cached("diagnostics", self._diagnosed))
+
+    def _diagnosed(self) -> dict[str, Any]:
         names = [name for name in self.spec.parameters if name in self.sampled["posterior"]]
-        quick = self.engine.name == "quick"
-        return dict(self.cached("diagnostics", lambda: diagnose(self.sampled, names, quick)))
+        pareto_k = None
+        if self.engine.name == "quick":
+            pareto_k = math.inf if self.engine.pareto_k is None else self.engine.pareto_k
+        return diagnose(self.sampled, names, self._rows_to_check(), pareto_k)
+
+    def _rows_to_check(self) -> pd.DataFrame | None:
+        """Return the printed rows by which convergence is judged, with a column ``row``."""
+        view, results = View(rope=self.default_rope()), self.spec.results
+        of_words = results.group == "connection" or bool(results.between)
+        frames = []
+        with contextlib.suppress(FitError):  # a table without contrasts, or without their columns
+            frames.append(self.first_contrasts("overall", "population", view))
+            if of_words:
+                if has_word_effects(self.spec):
+                    frames.append(self.first_contrasts("overall", "listed_words", view))
+                for level in ("class", *BETWEEN):
+                    if level in results.contrast_levels:
+                        frames.append(self.first_contrasts(level, "population", view))
+        if not frames or not of_words:
+            with contextlib.suppress(FitError):
+                means = self.summary().assign(level="overall", name="")
+                frames.append(means.rename(columns={results.group: "contrast"}))
+        with contextlib.suppress(FitError):
+            frames.append(slopes.overall_slopes(self, PROB))
+        if not frames:
+            return None
+        rows = pd.concat(frames, ignore_index=True)
+        scope = rows["name"].where(rows["level"] != "overall", "")
+        listed = rows["estimand"].map({"listed_words": "listed words"}).fillna("")
+        of = (scope + " " + listed).str.strip()
+        return rows.assign(row=rows["contrast"] + (" (" + of + ")").where(of != "", ""))
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return draws of every row of a table of results, made from draws of the effects.
@@ -745,6 +789,22 @@ class BiasFit(Result):
             return levels.index(level), by[name], places[results.group].get(label, 0), k
 
         return sorted(range(len(asked.keys)), key=at)
+
+    def first_contrasts(self, level: str, estimand: str, view: View) -> pd.DataFrame:
+        """Return the contrasts overall, or of one level those of the first contrast alone."""
+        if level == "overall":
+            return self._contrasts(level, estimand, view)
+
+        def make() -> pd.DataFrame:
+            overall = self._contrasts("overall", estimand, view)
+            asked = self.quantities(level, estimand, "contrast")
+            first = overall["contrast"].iloc[0]
+            chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
+            if not chosen.keys:
+                return overall.iloc[:0]
+            return self.describe(chosen, estimand, "contrast", view.prob, view.rope)
+
+        return self.cached(("first", level, estimand, view), make)
 
     def _frame(
         self, level: str, estimand: str, column: str, view: View, standardized: bool = False

@@ -130,6 +130,21 @@ def described_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def overall_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
+    """Return the slopes overall, those of contrasts where there are any, as rows of contrasts."""
+    found = _slopes(fit)
+    columns = {column for _, column, _ in found}
+    wanted = "contrast" if "contrast" in columns else fit.spec.results.group
+    frames = []
+    for covariate, column, asked in found:
+        overall = asked.at("overall")
+        if column == wanted and overall.keys:
+            frame = fit.describe(overall, "population", column, prob, ROPE)
+            names = f"slope of {covariate}, " + frame[column].astype(str)
+            frames.append(frame.assign(contrast=names))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
 def _slopes(fit: BiasFit) -> list[tuple[str, str, Quantities]]:
     """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():

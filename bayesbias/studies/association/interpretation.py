@@ -64,20 +64,11 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
 
 def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") -> pd.DataFrame:
     """Return the rows of one level and estimand, of the first contrast."""
-
-    def make() -> pd.DataFrame:
-        overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
-        first = overall["contrast"].iloc[0]
-        if level == "overall":
-            return overall[overall["contrast"] == first]
-        if level in fit.spec.results.levels:
-            asked = fit.quantities(level, estimand, "contrast")
-            chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
-            if chosen.keys:
-                return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
-        return overall.iloc[:0]
-
-    return fit.cached(("rows_of", level, estimand, view), make)
+    if level != "overall" and level in fit.spec.results.levels:
+        return fit.first_contrasts(level, estimand, view)
+    overall = fit.first_contrasts("overall", estimand, view)
+    chosen = overall["contrast"] == overall["contrast"].iloc[0]
+    return overall[chosen & (level == "overall")]
 
 
 def _standardized(fit: BiasFit, view: View) -> pd.Series:
