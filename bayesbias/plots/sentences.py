@@ -364,13 +364,13 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     known, true = result.published, result.true_correlation
     rows = [
         ("average scores", known.r, known.low, known.high),
-        ("true associations", true.mean, true.hpdi_low, true.hpdi_high),
+        ("true associations", true.mean, true.low, true.high),
     ]
     frame = pd.DataFrame(rows, columns=["key", "mean", "hpdi_low", "hpdi_high"])
     share = as_percent(result.prob)
     legends = {
         "different": f"r of the published score, {share} interval by Fisher's z",
-        "associated": f"posterior mean and {share} HPDI, noise taken out",
+        "associated": f"posterior mean and equal-tailed {share} interval, noise taken out",
     }
     series = [
         forests.Series(frame[i : i + 1], COLOR[of], MARKER[of], width=2.4, size=7, legend=legend)

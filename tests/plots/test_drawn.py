@@ -309,7 +309,7 @@ def test_covariate_points_line_and_names() -> None:
 def test_correlations() -> None:
     found, ax = drawn("plot_correlations")
     known, true = found.published, found.true_correlation
-    assert intervals(ax) == sorted([(known.low, known.high), (true.hpdi_low, true.hpdi_high)])
+    assert intervals(ax) == sorted([(known.low, known.high), (true.low, true.high)])
     assert marks(ax, "_mean") == sorted([known.r, true.mean])
 
 
