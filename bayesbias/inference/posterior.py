@@ -220,8 +220,8 @@ class BiasFit(Result):
         prob : float in (0, 1)
             Probability of the intervals.
         estimand : {"population", "listed_words"}
-            Or one that the model declares. Under ``listed_words`` the mean is the observed one, and
-            the interval the model's.
+            Or one that the model declares. Under ``listed_words`` the column ``observed`` has the
+            mean of the rows, which the model shrinks.
 
         Returns
         -------
@@ -262,7 +262,8 @@ class BiasFit(Result):
             `default_rope`.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
             Or one that the model declares. By default the first two, one after the other. Under
-            ``listed_words`` the mean is the observed difference, and the interval the model's.
+            ``listed_words`` the column ``observed`` has the difference of the rows, which the model
+            shrinks.
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
             ``between`` (two groups) and ``others`` (a group and the mean of all others).
@@ -862,9 +863,7 @@ class BiasFit(Result):
         """Return the means of `standardized` alone, by name and contrast."""
         asked = self.quantities(level, estimand, "contrast")
         found = self._in_sd(asked, estimand)[1]
-        if found.observed is not None:
-            means = found.observed
-        elif (mixtures := found.mixtures) is not None:
+        if (mixtures := found.mixtures) is not None:
             of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))
             means = np.bincount(mixtures.quantity, of_parts, minlength=len(asked.keys))
         else:
@@ -885,7 +884,10 @@ class BiasFit(Result):
         else:
             superiority = variances.superiority_draws(self.design, answer)
             more = estimates.beside(estimates.estimates(superiority, view.prob), name)
-        return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
+        frame = frame.assign(**more)
+        if "observed" in frame:  # last, as where only some estimands have it
+            frame["observed"] = frame.pop("observed")
+        return frame.iloc[self.order_of(asked)].reset_index(drop=True)
 
     def _draws_of_level(self, level: str, estimand: str, column: str) -> xr.DataArray:
         """Return draws of means or contrasts at one level, in the order of their labels."""

@@ -319,10 +319,9 @@ def outcome_label(spec: ModelSpec) -> str:
 
 
 def mean_and_interval(prob: float, estimand: str = "population") -> str:
-    """Say what mark and line are; the means of the listed words are known."""
-    if estimand == "listed_words":
-        return f"observed mean and {as_percent(prob)} HPDI of the model"
-    return f"posterior mean and {as_percent(prob)} HPDI"
+    """Say what mark and line are."""
+    of = " for the listed words" if estimand == "listed_words" else ""
+    return f"posterior mean and {as_percent(prob)} HPDI{of}"
 
 
 @styled
@@ -496,7 +495,7 @@ def plot_contrasts(
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     closer = "is closer" if distance else "is smaller"
-    said = f"Posterior mean (listed words: observed mean) and {as_percent(prob)} HPDI"
+    said = f"Posterior mean and {as_percent(prob)} HPDI"
     note = f"{source_of(first)}. {said}"
     if several:
         scope, mean = holds_for(spec, level, estimand), mean_and_interval(prob, estimand)

@@ -1,6 +1,7 @@
 """Figures of sentence tests, and of associations against a covariate (WEFAT)."""
 
 import textwrap
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -308,7 +309,8 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(style.plain(result.published.covariate, 60))
     first, second = result.sets
     ax.set_ylabel(style.plain(f"cosine: {first} minus {second}", 60))
-    said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((true, 2), (slope, 3))]
+    row = SimpleNamespace(**true.as_row())
+    said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((row, 2), (slope, 3))]
     note = (
         f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average "
         f"scores: r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard "

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from matplotlib.figure import Figure
@@ -15,6 +16,7 @@ import bayesbias as bb
 from bayesbias.core.conventions import ROPE
 from bayesbias.inference.view import View
 from bayesbias.models.spec import load_model, parse_model
+from bayesbias.tables.reading import as_pair_table
 
 NOISE = {"associated": 0.04, "different": 0.05, "human": 0.06, "neutral": 0.07}
 VALUES = {
@@ -134,3 +136,16 @@ def test_results_of_several_fits_have_the_smallest():
     assert set(pooled.contrasts()["rope"]) == smallest
     assert set(pooled.by_set()["rope"]) == smallest
     assert pooled.shown_with(View())[1].rope == near.default_rope()
+
+
+def test_a_comparison_has_that_of_the_distances_before():
+    before = pairs(noise=0.05)
+    mean = before["distance"].mean()
+    after = before.assign(distance=mean + (before["distance"] - mean) / 10)
+    found = made_up_comparison(as_pair_table(before), {"weak": as_pair_table(after)})
+    rope = found.original.default_rope()
+    assert found.methods["weak"].after.default_rope() < rope
+    assert found.default_rope() == rope
+    assert set(found.contrasts()["rope"]) == set(found.changes()["rope"]) == {rope}
+    assert found.shown_with(View())[1].rope == rope
+    assert found.shown_with(View(rope=0.02))[1].rope == 0.02

@@ -211,7 +211,9 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     from scipy import stats
 
     words = rows_of(fit, view, "word", "listed_words")
-    outside = int((~words["mean"].between(words["hpdi_low"], words["hpdi_high"])).sum())
+    if "observed" not in words:
+        return []
+    outside = int((~words["observed"].between(words["hpdi_low"], words["hpdi_high"])).sum())
     if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
         return []
     return [

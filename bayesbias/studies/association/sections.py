@@ -17,6 +17,7 @@ from bayesbias.inference.estimates import (
     HPDI,
     MEAN,
     MEAN_COLUMNS,
+    OBSERVED,
 )
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
@@ -126,7 +127,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
-                (*common.KEYS, *CONTRAST_COLUMNS),
+                (*common.KEYS, *CONTRAST_COLUMNS, OBSERVED),
                 note=common.about_listed,
             ),
         ]

@@ -311,7 +311,8 @@ def sds_of_pairs(joined: JoinedTables) -> pd.Series:
 
 def divided(frame: pd.DataFrame, by: float) -> pd.DataFrame:
     """Return estimates in another unit."""
-    return frame.assign(**(frame[_NUMBERS] / by))
+    names = [name for name in (*_NUMBERS, "observed") if name in frame]
+    return frame.assign(**(frame[names] / by))
 
 
 def made_with(spec: ModelSpec, level_fit: BiasFit) -> dict[str, Any]:

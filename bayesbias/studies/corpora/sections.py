@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
@@ -92,7 +92,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "contrasts",
             "All changes, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
-            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
+            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:], OBSERVED),
             note=common.about_listed,
         ),
         Section(

@@ -10,7 +10,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core import FitError
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE
+from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, OBSERVED
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
 from bayesbias.studies.debiasing.comparison import Comparison, Method
@@ -102,7 +102,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope),
-            ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
+            ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE, OBSERVED),
+            note=common.about_listed,
         ),
         Section(
             "changes",
