@@ -93,7 +93,7 @@ def one(seed: int, slope: float, targets: int, words: int) -> dict[str, float]:
     true_r = 2 * slope / np.sqrt(4 * slope**2 + 2 * SHARES["b"] * SD**2)
     inside = {
         "slope": found.slope.hpdi_low <= 2 * slope <= found.slope.hpdi_high,
-        "true r": found.true_correlation.hpdi_low <= true_r <= found.true_correlation.hpdi_high,
+        "true r": found.true_correlation.low <= true_r <= found.true_correlation.high,
         "Fisher z, true r": fisher.low <= true_r <= fisher.high,
         "slope excludes 0": not found.slope.hpdi_low <= 0 <= found.slope.hpdi_high,
         "Fisher z excludes 0": not fisher.low <= 0 <= fisher.high,

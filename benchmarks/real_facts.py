@@ -106,7 +106,7 @@ def one(
         per, true, expected = found.slope, found.true_correlation, slope * found.scale
         out |= {
             "slope covered": per.hpdi_low <= expected <= per.hpdi_high,
-            "true r covered": true.hpdi_low <= r <= true.hpdi_high,
+            "true r covered": true.low <= r <= true.high,
             "Fisher z covers true r": fisher.low <= r <= fisher.high,
             "slope, over that of the pool": per.mean / expected,
             "width of the slope, over that of the pool": (per.hpdi_high - per.hpdi_low) / expected,

@@ -129,7 +129,7 @@ def show(name: str, **given: Any) -> None:
     shared.tell(answer, spec.text.rstrip("\n"))
 
 
-@shared.command("own.report", *shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
+@shared.command("own.report", "prob", "standard_rope", "as_json", prob=None, standard_rope=None)
 @click.argument("run", type=shared.PATH)
 def report(run: Path, out: Path | None, **changed: Any) -> None:
     """Write one HTML page about a run.

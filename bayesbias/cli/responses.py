@@ -26,9 +26,7 @@ def responses() -> None:
 
 @responses.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@shared.options(
-    "own.responses-fit", *shared.SAMPLING, "prob", "rope", "require", *shared.OUTPUT, rope=None
-)
+@shared.options("own.responses-fit", *shared.SAMPLING, "prob", "require", *shared.OUTPUT)
 def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from bayesbias.core import BayesbiasError, InputError
+from bayesbias.core.conventions import ROPE
 
 if TYPE_CHECKING:
     from bayesbias.core.sections import Interpretation
@@ -110,6 +111,15 @@ class Result(metaclass=_Shown):
         """Whether its tables have a region of practical equivalence (ROPE)."""
         return True
 
+    @property
+    def has_one_rope(self) -> bool:
+        """Whether one default ROPE holds for all its rows, which a saved run then keeps."""
+        return self.has_rope
+
+    def default_rope(self) -> float:
+        """Return the half-width of the ROPE that holds unless one is chosen."""
+        return ROPE
+
     # -- what each kind of result says of itself ---------------------------------------------------
 
     def fits(self) -> Mapping[str, Any]:
@@ -137,7 +147,7 @@ class Result(metaclass=_Shown):
         if "rope" in view.given and not self.has_rope:
             problem = f"expected no ROPE for a result of {self.study}, got {view.rope:g}"
             raise InputError(problem, where="rope", hint="leave it out: this kind has none")
-        return self, view
+        return self, view.resolved(rope=self.default_rope())
 
     def measured(self, prob: float) -> Mapping[str, Any]:
         """Return what limits are compared with (`bayesbias.inference.measured.Measured`).

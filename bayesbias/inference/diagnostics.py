@@ -1,5 +1,9 @@
 r"""Convergence: R-hat and effective draws of many quantities at once, and their limits.
 
+Convergence is asked of what is printed (`BiasFit.diagnostics`): R-hat, and the Monte Carlo errors
+of the ends of intervals. A sampled parameter has a wider limit, since its slow mixing may not move
+any interval.
+
 Rank-normalized split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson,
 Carpenter & Bürkner (2021, *Bayesian Analysis* 16:667-718): chains are cut in halves, and draws
 replaced by normal scores of their ranks over all halves, :math:`\Phi^{-1}((r - 3/8) / (S + 1/4))`;
@@ -22,7 +26,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MAX_R_HAT = 1.01
+"""Of what is printed."""
+MAX_R_HAT_OF_PARAMETERS = 1.05
+"""Of what is sampled: a parameter may mix slowly where no interval is the worse for it."""
+MAX_ERROR = 0.05
+"""Monte Carlo error of an end of a printed interval, as a share of its width."""
+MOST_PARETO_K = 0.7
+"""Of the weights of the quick engine."""
 MIN_ESS_PER_CHAIN = 100
+"""Effective draws below which a run of the default length is made longer."""
 _LEAST_DRAWS = 4
 _NUMBERS_AT_A_TIME = 500_000
 
@@ -109,18 +121,25 @@ def _effective(halves: np.ndarray) -> np.ndarray:
     return np.where(still, draws, draws / time)
 
 
-def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
-    """Return what `BiasFit.diagnostics` says of some parameters.
+def diagnose(
+    idata: xr.DataTree,
+    names: Sequence[str],
+    rows: pd.DataFrame | None = None,
+    pareto_k: float | None = None,
+) -> dict[str, Any]:
+    """Return what `BiasFit.diagnostics` says of some parameters, and of what is printed.
 
     Parameters
     ----------
     idata : DataTree
     names : sequence of str
         The parameters.
-    independent : bool
-        Whether draws are independent by construction, as those of the quick engine, whose Pareto k
-        is the check. R-hat then says nothing, and the largest of hundreds passes its limit by
-        chance where draws are few.
+    rows : DataFrame, optional
+        The rows that have to be known well enough: ``row`` (what each is called), and the interval
+        with its Monte Carlo errors and R-hat, as `bayesbias.inference.estimates` has them.
+    pareto_k : float, optional
+        That of the quick engine, whose draws are independent by construction. R-hat then says
+        nothing, and the largest of hundreds passes its limit by chance where draws are few.
     """
     posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
     chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
@@ -131,10 +150,10 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
     # An entry without an R-hat (NaN) is reported as one that does not move.
     still = [name for name in names if np.isnan(r_hats[name]).any()]
     max_r_hat, worst = max((np.nanmax(r_hats[name], initial=0.0), name) for name in names)
-    min_ess, least = min((np.nanmin(ess[name], initial=np.inf), name) for name in names)
+    min_ess = min(np.nanmin(ess[name], initial=np.inf) for name in names)
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     has_r_hat = chains > 1 and per_chain >= _LEAST_DRAWS
-    enough = MIN_ESS_PER_CHAIN * chains
+
     problems = []
     if divergences:
         times = number_of(divergences, "divergent transition")
@@ -144,18 +163,53 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         problems.append(f"{least_of_all}, and here are {chains} of {per_chain}; take more draws")
     elif still:
         problems.append(f"some entries of {', '.join(still)} have the same value in every draw")
-    if has_r_hat and max_r_hat >= MAX_R_HAT and not independent:
-        limit = f"it should be below {MAX_R_HAT}"
+    if pareto_k is not None:
+        if not pareto_k <= MOST_PARETO_K:
+            limit = f"it should be at most {MOST_PARETO_K}"
+            problems.append(f"Pareto k is {pareto_k:.2f} ({limit}); take the engine nuts")
+    elif has_r_hat and max_r_hat > MAX_R_HAT_OF_PARAMETERS:
+        limit = f"it should be at most {MAX_R_HAT_OF_PARAMETERS}"
         problems.append(f"R-hat reaches {max_r_hat:.4f} in {worst} ({limit}); take more draws")
-    if min_ess < enough:
-        wanted = f"at least {enough} are wanted"
-        problems.append(
-            f"only {min_ess:.0f} effective draws in {least} ({wanted}); take more draws"
-        )
+
+    max_r_hat_of_rows = max_mcse = None
+    if rows is not None:
+        if has_r_hat and rows["r_hat"].notna().any():
+            max_r_hat_of_rows = float(rows["r_hat"].max())
+            if max_r_hat_of_rows > MAX_R_HAT and pareto_k is None:
+                row = rows.loc[rows["r_hat"].idxmax(), "row"]
+                limit = f"it should be at most {MAX_R_HAT}"
+                found = f"R-hat reaches {max_r_hat_of_rows:.4f} in the row {row}"
+                problems.append(f"{found} ({limit}); take more draws")
+        errors = errors_of_ends(rows)
+        if errors.notna().any():
+            max_mcse = float(errors.max())
+            if max_mcse > MAX_ERROR:
+                row = rows.loc[errors.idxmax(), "row"]
+                limit = f"at most {MAX_ERROR:.0%} is wanted"
+                share = f"{100 * max_mcse:.3g}% of the interval"
+                found = f"an end of {row} has a Monte Carlo error of {share}"
+                problems.append(f"{found} ({limit}); take more draws")
     return {
         "divergences": divergences,
         "max_r_hat": float(max_r_hat) if has_r_hat and np.isfinite(max_r_hat) else None,
         "min_ess_bulk": float(min_ess) if np.isfinite(min_ess) else None,
+        "max_r_hat_of_rows": max_r_hat_of_rows,
+        "max_mcse": max_mcse,
         "ok": not problems,
         "problems": problems,
     }
+
+
+def errors_of_ends(rows: pd.DataFrame) -> pd.Series:
+    """Return the larger Monte Carlo error of the ends of each interval, as a share of its width.
+
+    It is missing where the interval has no width.
+
+    Examples
+    --------
+    >>> ends = {"hpdi_low": [-1.0], "hpdi_high": [1.0], "mcse_low": [0.02], "mcse_high": [0.04]}
+    >>> errors_of_ends(pd.DataFrame(ends)).tolist()
+    [0.02]
+    """
+    width = rows["hpdi_high"] - rows["hpdi_low"]
+    return rows[["mcse_low", "mcse_high"]].max(axis=1) / width.where(width > 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import InputError
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.result import opened
 from bayesbias.inference import estimates
 
@@ -53,7 +53,7 @@ def difference(
     b: Any,
     *,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
     estimand: str | None = None,
     level: str | None = None,
 ) -> Difference:
@@ -66,8 +66,9 @@ def difference(
         of vectors. The difference is `a` minus `b`.
     prob : float in (0, 1)
         Probability of the highest posterior density interval.
-    rope : float > 0
-        Half-width of the region of practical equivalence.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence. By default the smaller one of both
+        results (`BiasFit.default_rope`).
     estimand : str, optional
         As in `BiasFit.contrasts`; by default all that both results have.
     level : str, optional
@@ -109,6 +110,8 @@ def difference(
                 f"{name}: expected a fit or a comparison, got {type(result).__name__}",
                 hint="give the fit that the result holds",
             )
+    if rope is None:
+        rope = min(a.default_rope(), b.default_rope())
     frames = [result.contrasts(prob, rope, **asked, detail=True) for result in (a, b)]
     draws = [result.table_draws("contrasts", **asked) for result in (a, b)]
     labels = [str(name) for name in draws[0].coords if name in draws[1].coords]

@@ -7,9 +7,9 @@
     dimensions are held; any other random effect is replaced by the mean of its population. Overall
     nothing is held, and a level holds what the model says (`Level.held`).
 ``listed_words``
-    The mean over the pairs of the table, with all their effects. It is known: the value is the
-    observed one. Only the interval is the model's: words are partially pooled, so that the observed
-    value of a word may lie outside its interval.
+    The mean over the pairs of the table, with all their effects. Mean and interval are the model's:
+    words are partially pooled, so that the observed value, which is known, may lie outside the
+    interval.
 ``one_new_word``, ``one_new_pair``
     The value of a single new protected word, on average over new attributes, or of a single new
     pair: predictive intervals, overall and by class.

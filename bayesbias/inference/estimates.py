@@ -16,6 +16,7 @@ column                              what it holds
 ``verdict``                         one of `bayesbias.inference.view.VERDICTS`
 ``mcse_*``                          Monte Carlo error of the column named after it
 ``ess_bulk, r_hat``                 effective draws (not of mixtures), and rank-normalized split R-hat
+``observed``                        of the listed words alone: the mean of the rows of the table
 ==================================  ============================================================================
 
 The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",
     "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero", "mcse_p_in_rope", "ess_bulk", "r_hat",
+    "observed",
 )  # fmt: skip
 # Of quantities that may be zero, but that no ROPE is about.
 WITHOUT_ROPE = (
@@ -62,6 +64,7 @@ MEAN = Column("mean", "mean", "signed")
 HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
 BELOW = Column("p_below_zero", "P(<0)", "probability")
 IN_ROPE = Column("p_in_rope", "P(ROPE)", "probability")
+OBSERVED = Column("observed", "observed", "signed")
 CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
 MEAN_COLUMNS = (
     Column("mean", "mean", "number"),
@@ -119,7 +122,7 @@ def estimates(
     mixtures : Mixtures, optional
         The same rows as normal mixtures, which then give mean, sd, interval and probabilities.
     observed : ndarray, shape (rows,), optional
-        Observed values, which take the place of the posterior means.
+        Observed values, for the column of that name.
     """
     prob = checks.probability(prob)
     if mixtures is None:
@@ -131,7 +134,7 @@ def estimates(
         # No `ess_bulk`: a mixture is over few of the draws, and more precise than these.
         frame = frame.assign(prob=prob, r_hat=r_hat)
     if observed is not None:
-        frame["mean"], frame["mcse_mean"] = observed, 0.0
+        frame["observed"] = observed
     if rope is not None:
         rope = checks.positive(rope, "rope")
         ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))

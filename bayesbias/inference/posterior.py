@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE, default_rope
 from bayesbias.core.files import path_of
 from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
@@ -26,6 +27,7 @@ from bayesbias.inference.estimands import (
     PREDICTIVE,
     asked_quantities,
     check_asked,
+    has_word_effects,
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
@@ -141,6 +143,39 @@ class BiasFit(Result):
         """Say what was modeled."""
         return rows_of_fits(self.fits())
 
+    def default_rope(self) -> float:
+        """Return the default half-width of the ROPE: the smaller of 0.02 and 0.2 SDs of pairs.
+
+        Where vectors lie close together, 0.02 in cosine distance is a large difference. The SD is
+        the posterior mean of the one by which `standardized` divides the first contrast. A model
+        with Student-t noise has the SD of the rows in its place. The default has two significant
+        digits. It is 0.02 for outcomes other than distances, whose unit it does not know, and
+        without contrasts.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> bb.fit(table, seed=1, draws=200).default_rope()
+        0.018
+        """
+        return float(self.cached("default_rope", self._default_rope))
+
+    def _default_rope(self) -> float:
+        if self.spec.outcome != "distance":
+            return ROPE
+        contrasts = self.quantities(None, "population", "contrast").keys
+        contrasts = contrasts or self.quantities(None, "listed_words", "contrast").keys
+        if not contrasts:
+            return ROPE
+        first = contrasts[0][2]
+        if not variances.has_variance(self.spec):
+            return default_rope(variances.sd_of_rows(self.design, first))
+        sloped = [name for name in self.spec.mu if variances.has_fixed_slope(self.spec, name)]
+        draws = self.scales_and_effects(sloped)
+        _, sd = variances.pair_sd(self.design, draws, first)
+        return default_rope(float(np.mean(sd)))
+
     def parameter_draws(self) -> Arrays:
         """Return all posterior draws of the parameters, chains joined, read-only.
 
@@ -194,8 +229,8 @@ class BiasFit(Result):
         prob : float in (0, 1)
             Probability of the intervals.
         estimand : {"population", "listed_words"}
-            Or one that the model declares. Under ``listed_words`` the mean is the observed one, and
-            the interval the model's.
+            Or one that the model declares. Under ``listed_words`` the column ``observed`` has the
+            mean of the rows, which the model shrinks.
 
         Returns
         -------
@@ -218,7 +253,7 @@ class BiasFit(Result):
     def contrasts(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         level: str | None = None,
         *,
@@ -233,11 +268,13 @@ class BiasFit(Result):
         ----------
         prob : float in (0, 1)
             Probability of the intervals.
-        rope : float > 0
-            Half-width of the region of practical equivalence around zero.
+        rope : float > 0, optional
+            Half-width of the region of practical equivalence around zero. By default that of
+            `default_rope`.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
             Or one that the model declares. By default the first two, one after the other. Under
-            ``listed_words`` the mean is the observed difference, and the interval the model's.
+            ``listed_words`` the column ``observed`` has the difference of the rows, which the model
+            shrinks.
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
             ``between`` (two groups) and ``others`` (a group and the mean of all others).
@@ -261,17 +298,19 @@ class BiasFit(Result):
         >>> frame.columns.tolist()[4:]
         ['mean', 'hpdi_low', 'hpdi_high', 'p_below_zero', 'p_in_rope', 'd', 'verdict']
         """
+        rope = self.default_rope() if rope is None else rope
         frame = self._contrasts(level, estimand, View(prob=prob, rope=rope), in_sd=True)
         return frame if detail else estimates.without_detail(frame)
 
     def contrast_rows(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         level: str | None = None,
     ) -> pd.DataFrame:
         """Return `contrasts` with the columns of `bayesbias.inference.estimates`, without ``d``."""
+        rope = self.default_rope() if rope is None else rope
         frame = self._contrasts(level, estimand, View(prob=prob, rope=rope))
         return frame.drop(columns="d", errors="ignore")
 
@@ -524,11 +563,53 @@ class BiasFit(Result):
         dict
             ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model
             with an exact reduction: over its scales, given which effects are drawn exactly; None if
-            chains or draws are too few), ``ok``, and ``problems``: sentences, none if all is well.
+            chains or draws are too few), ``max_r_hat_of_rows`` and ``max_mcse`` over the printed
+            rows (the latter is the Monte Carlo error of an end as a share of the width of the
+            interval; None without rows), ``ok``, and ``problems``: sentences, none if all is well.
+
+        Notes
+        -----
+        A fit has converged if its printed rows have R-hat at most 1.01 and ``max_mcse`` at most
+        0.05, no parameter has R-hat above 1.05, and no transition diverged. The quick engine has
+        the limit 0.7 of Pareto k in place of those of R-hat. The rows are those that a first table
+        has: the contrasts overall, for new and for listed words, and the first by class. They have
+        the default interval, 89%.
         """
+        return dict(self.cached("diagnostics", self._diagnosed))
+
+    def _diagnosed(self) -> dict[str, Any]:
         names = [name for name in self.spec.parameters if name in self.sampled["posterior"]]
-        quick = self.engine.name == "quick"
-        return dict(self.cached("diagnostics", lambda: diagnose(self.sampled, names, quick)))
+        pareto_k = None
+        if self.engine.name == "quick":
+            pareto_k = math.inf if self.engine.pareto_k is None else self.engine.pareto_k
+        return diagnose(self.sampled, names, self._rows_to_check(), pareto_k)
+
+    def _rows_to_check(self) -> pd.DataFrame | None:
+        """Return the printed rows by which convergence is judged, with a column ``row``."""
+        view, results = View(rope=self.default_rope()), self.spec.results
+        of_words = results.group == "connection" or bool(results.between)
+        frames = []
+        with contextlib.suppress(FitError):  # a table without contrasts, or without their columns
+            frames.append(self.first_contrasts("overall", "population", view))
+            if of_words:
+                if has_word_effects(self.spec):
+                    frames.append(self.first_contrasts("overall", "listed_words", view))
+                for level in ("class", *BETWEEN):
+                    if level in results.contrast_levels:
+                        frames.append(self.first_contrasts(level, "population", view))
+        if not frames or not of_words:
+            with contextlib.suppress(FitError):
+                means = self.summary().assign(level="overall", name="")
+                frames.append(means.rename(columns={results.group: "contrast"}))
+        with contextlib.suppress(FitError):
+            frames.append(slopes.overall_slopes(self, PROB))
+        if not frames:
+            return None
+        rows = pd.concat(frames, ignore_index=True)
+        scope = rows["name"].where(rows["level"] != "overall", "")
+        listed = rows["estimand"].map({"listed_words": "listed words"}).fillna("")
+        of = (scope + " " + listed).str.strip()
+        return rows.assign(row=rows["contrast"] + (" (" + of + ")").where(of != "", ""))
 
     def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return draws of every row of a table of results, made from draws of the effects.
@@ -785,6 +866,28 @@ class BiasFit(Result):
 
         return sorted(range(len(asked.keys)), key=at)
 
+    def first_contrasts(
+        self, level: str, estimand: str, view: View, *, in_sd: bool = False
+    ) -> pd.DataFrame:
+        """Return the contrasts overall, or of one level those of the first contrast alone.
+
+        `in_sd` as in `describe`.
+        """
+        if level == "overall":
+            return self._contrasts(level, estimand, view, in_sd=in_sd)
+
+        def make() -> pd.DataFrame:
+            overall = self._contrasts("overall", estimand, view)
+            asked = self.quantities(level, estimand, "contrast")
+            first = overall["contrast"].iloc[0]
+            chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
+            if not chosen.keys:
+                return overall.iloc[:0]
+            prob, rope = view.prob, view.rope
+            return self.describe(chosen, estimand, "contrast", prob, rope, in_sd=in_sd)
+
+        return self.cached(("first", level, estimand, view, in_sd), make)
+
     def _frame(
         self,
         level: str,
@@ -855,10 +958,7 @@ class BiasFit(Result):
     @property
     def _has_slopes(self) -> bool:
         """Whether the SD of pairs depends on slopes: given the scales a ratio is not normal."""
-        parameters = self.spec.parameters
-        return any(
-            parameters[name].covariate and not self.spec.is_random(name) for name in self.spec.mu
-        )
+        return any(variances.has_fixed_slope(self.spec, name) for name in self.spec.mu)
 
     def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
         """Return the rows of the table `standardized`, with the probability of superiority."""
@@ -872,7 +972,10 @@ class BiasFit(Result):
         else:
             superiority = variances.superiority_draws(self.design, answer)
             more = estimates.beside(estimates.estimates(superiority, view.prob), name)
-        return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
+        frame = frame.assign(**more)
+        if "observed" in frame:  # last, as where only some estimands have it
+            frame["observed"] = frame.pop("observed")
+        return frame.iloc[self.order_of(asked)].reset_index(drop=True)
 
     def _draws_of_level(self, level: str, estimand: str, column: str) -> xr.DataArray:
         """Return draws of means or contrasts at one level, in the order of their labels."""

@@ -18,9 +18,10 @@ import pandas as pd
 from bayesbias.core import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import refuse_few_draws
+from bayesbias.inference.diagnostics import MOST_PARETO_K
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.linear import Key
-from bayesbias.inference.sampling import MOST_PARETO_K, pareto_smoothed
+from bayesbias.inference.sampling import pareto_smoothed
 from bayesbias.models.design import Arrays, Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec

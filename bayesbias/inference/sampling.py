@@ -26,7 +26,12 @@ from bayesbias.core.errors import as_resource_error
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.progress import Tick, ticking, unseen
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
+from bayesbias.inference.diagnostics import (
+    MAX_R_HAT,
+    MIN_ESS_PER_CHAIN,
+    MOST_PARETO_K,
+    r_hat_and_ess,
+)
 from bayesbias.inference.likelihood import Collapsed, Reduction
 from bayesbias.models.design import Arrays, Design
 
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "nuts", "quick")
 PAIRWISE_ASKED = "asked for"  # why a fit is not collapsed
-MOST_PARETO_K = 0.7
 _ROUNDS = 5
 _DEGREES = 10.0
 _TRUST = 200.0  # effective draws that the covariance of the last proposal counts for
@@ -347,7 +351,7 @@ def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> An
 
 
 def mixed(draws: np.ndarray) -> bool:
-    """Return whether chains agree as `BiasFit.diagnostics` asks; a single chain always does."""
+    """Return whether chains agree well enough to keep a run; a single chain always does."""
     r_hat, ess = r_hat_and_ess(draws)
     enough = bool((ess >= MIN_ESS_PER_CHAIN * len(draws)).all())
     return len(draws) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))

@@ -103,7 +103,7 @@ def contrasts_at(
     asked = replace(asked_quantities(held, estimand, True), observed=None).at(level)
     if not asked.keys:
         raise no_contrasts(fit.spec)
-    return fit.describe(asked, estimand, "contrast", prob, ROPE)
+    return fit.describe(asked, estimand, "contrast", prob, fit.default_rope())
 
 
 def slope_draws(fit: BiasFit) -> xr.DataArray:
@@ -128,6 +128,21 @@ def described_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
         per_unit = {name: values / scale for name, values in beside(frame, "per_unit").items()}
         frames.append(frame.assign(**per_unit, scale=scale))
     return pd.concat(frames, ignore_index=True)
+
+
+def overall_slopes(fit: BiasFit, prob: float) -> pd.DataFrame:
+    """Return the slopes overall, those of contrasts where there are any, as rows of contrasts."""
+    found = _slopes(fit)
+    columns = {column for _, column, _ in found}
+    wanted = "contrast" if "contrast" in columns else fit.spec.results.group
+    frames = []
+    for covariate, column, asked in found:
+        overall = asked.at("overall")
+        if column == wanted and overall.keys:
+            frame = fit.describe(overall, "population", column, prob, ROPE)
+            names = f"slope of {covariate}, " + frame[column].astype(str)
+            frames.append(frame.assign(contrast=names))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _slopes(fit: BiasFit) -> list[tuple[str, str, Quantities]]:

@@ -37,6 +37,11 @@ def has_variance(spec: ModelSpec) -> bool:
     return spec.likelihood == "Normal"
 
 
+def has_fixed_slope(spec: ModelSpec, name: str) -> bool:
+    """Whether a term is a slope on a covariate that is no random effect."""
+    return spec.parameters[name].covariate is not None and not spec.is_random(name)
+
+
 def check_normal_noise(spec: ModelSpec, what: str) -> None:
     """Refuse to give a variance that there need not be."""
     if not has_variance(spec):
@@ -131,7 +136,7 @@ def total_sd(
     n = len(next(iter(draws.values())))
     slopes, levers = [], []
     for name in spec.mu:
-        if spec.parameters[name].covariate is not None and not spec.is_random(name):
+        if has_fixed_slope(spec, name):
             at = design.index[name][rows]
             slopes.append(draws[name].reshape(n, -1))
             lever = np.asarray(design.lever(name, rows))[:, None]
@@ -169,12 +174,25 @@ def variance_partition_draws(
 def pair_sd(design: Design, draws: Arrays, contrast: str) -> tuple[str, np.ndarray]:
     """Return what a contrast is measured in, and its value in every draw, shape (n,)."""
     column = design.spec.results.group
+    groups = _yardsticks(design, contrast)
+    each = [total_sd(design, draws, rows) ** 2 for rows in groups.values()]
+    rows_are = "pairs" if column == "connection" else "rows"
+    return f"sd of {join_words([*groups])} {rows_are}", np.sqrt(np.mean(each, axis=0))
+
+
+def sd_of_rows(design: Design, contrast: str) -> float:
+    """Return the SD of the outcomes of the rows that a contrast is measured in."""
+    groups = _yardsticks(design, contrast)
+    return float(np.sqrt(np.mean([design.y[rows].var() for rows in groups.values()])))
+
+
+def _yardsticks(design: Design, contrast: str) -> dict[str, np.ndarray]:
+    """Return the groups whose SD a contrast is measured in, and a mask of the rows of each."""
+    column = design.spec.results.group
     present, codes = design.labels(column)
     neutral = column == "connection" and _YARDSTICK in present
     groups = (_YARDSTICK,) if neutral else sides_of(contrast, present)
-    each = [total_sd(design, draws, codes == present.index(group)) ** 2 for group in groups]
-    rows_are = "pairs" if column == "connection" else "rows"
-    return f"sd of {join_words(groups)} {rows_are}", np.sqrt(np.mean(each, axis=0))
+    return {group: codes == present.index(group) for group in groups}
 
 
 def standardized(design: Design, answer: Answer) -> Answer:

@@ -27,7 +27,8 @@ class View:
     prob : float in (0, 1)
         Probability of the highest posterior density interval (HPDI).
     rope : float
-        Half-width of the region of practical equivalence (ROPE), in units of the outcome.
+        Half-width of the region of practical equivalence (ROPE), in units of the outcome. What is
+        not chosen is that of the result (`BiasFit.default_rope`); 0.02 before it is resolved.
     standard_rope : float
         The same for standardized contrasts, in standard deviations of pairs.
     given : frozenset of str

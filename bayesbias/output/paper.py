@@ -11,7 +11,7 @@ from bayesbias.core.formatting import as_percent
 from bayesbias.core.sections import Interpretation, printed
 from bayesbias.inference import estimands
 from bayesbias.inference.description import kinds_of, outcome_in_words
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS, OBSERVED
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
 from bayesbias.models.spec import ModelSpec
@@ -324,7 +324,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
             problem = f"expected rows with mean, hpdi_low, hpdi_high and prob, got {some(result)}"
             raise InputError(problem, where="result", hint="give a table such as fit.contrasts()")
         labels = map(str, result.columns[: list(result).index("mean")])
-        numbers = CONTRAST_COLUMNS if "p_below_zero" in result else MEAN_COLUMNS
+        numbers = (*CONTRAST_COLUMNS, OBSERVED) if "p_below_zero" in result else MEAN_COLUMNS
         shown = printed(result, [*labels, *numbers], prob)
     else:
         run = store.as_run(result)

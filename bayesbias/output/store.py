@@ -335,9 +335,13 @@ def _check_content(target: Path, kind: str, inputs: Mapping[str, Any] | None, fo
 
 
 def _stored(view: View, result: Any) -> dict[str, float]:
-    """Return what a result is shown with, for ``run.json``; no ROPE where it has none."""
-    ropes = {"rope": view.rope, "standard_rope": view.standard_rope}
-    return {"prob": view.prob, **(ropes if result.has_rope else {})}
+    """Return what a result is shown with, for ``run.json``.
+
+    No ROPE where it has none, and only a chosen one where its rows have several.
+    """
+    if not result.has_one_rope:
+        return {**view.chosen(), "prob": view.prob}
+    return {"prob": view.prob, "rope": view.rope, "standard_rope": view.standard_rope}
 
 
 def load_run(folder: checks.FilePath) -> Run:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, checks
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.core.result import opened
 from bayesbias.inference.estimands import holds_for
@@ -262,7 +262,7 @@ def plot_ranking(
     comparison: Any,
     *,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show what each method leaves of the gap between attributes, best first.
@@ -275,8 +275,9 @@ def plot_ranking(
         What `compare` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    rope : float > 0
-        Half-width of the region of practical equivalence (ROPE), drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence (ROPE), drawn as a gray band. By default
+        that of the comparison.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -303,6 +304,7 @@ def plot_ranking(
     2
     """
     comparison = opened(comparison)
+    rope = comparison.default_rope() if rope is None else rope
     ranked = comparison.ranking(prob, rope, "population")
     gap = comparison.original.contrast_rows(prob, rope, "population", "overall")
     gap = gap[gap["contrast"] == "associated - different"].iloc[0]
@@ -369,7 +371,7 @@ def plot_corpora(
         Probability of the HPDIs.
     rope : float > 0, optional
         Half-width of the region of practical equivalence (ROPE), drawn as a gray band. By default
-        0.02, or 0.1 SDs.
+        that of the comparison, or 0.1 SDs.
     standardized : bool
         Whether to show SDs of the pairs of each corpus in place of distances.
     ax : matplotlib Axes, optional
@@ -395,7 +397,9 @@ def plot_corpora(
     'change of the difference'
     """
     result = opened(result)
-    near = (STANDARD_ROPE if standardized else ROPE) if rope is None else rope
+    near = rope
+    if near is None:
+        near = STANDARD_ROPE if standardized else result.default_rope()
     if standardized:
         frame = result.standardized(prob, near, "population")
     else:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.core.result import opened
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
@@ -320,10 +320,9 @@ def outcome_label(spec: ModelSpec) -> str:
 
 
 def mean_and_interval(prob: float, estimand: str = "population") -> str:
-    """Say what mark and line are; the means of the listed words are known."""
-    if estimand == "listed_words":
-        return f"observed mean and {as_percent(prob)} HPDI of the model"
-    return f"posterior mean and {as_percent(prob)} HPDI"
+    """Say what mark and line are."""
+    of = " for the listed words" if estimand == "listed_words" else ""
+    return f"posterior mean and {as_percent(prob)} HPDI{of}"
 
 
 @styled
@@ -387,7 +386,7 @@ def plot_contrasts(
     fit: Any,
     *,
     prob: float = PROB,
-    rope: float = ROPE,
+    rope: float | None = None,
     level: str | Sequence[str] = "overall",
     contrasts: Sequence[str] | None = None,
     labels: Mapping[tuple[str, str], str] | None = None,
@@ -407,8 +406,9 @@ def plot_contrasts(
         name them in the legend; fits of a sequence are named by their tables.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the fit, and of several
+        the smallest.
     level : str, or sequence of str
         ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
         the model has them. Several are drawn one below the other.
@@ -445,10 +445,12 @@ def plot_contrasts(
     >>> gender = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, engine="quick")
     >>> ax = bb.plot_contrasts({"religion": fit, "gender": gender}, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['religion', 'gender', 'ROPE ±0.02']
+    ['religion', 'gender', 'ROPE ±0.018']
     """
     fits = _named_fits(fit)
     first, several = next(iter(fits.values())), len(fits) > 1
+    if rope is None:
+        rope = min(each.default_rope() for each in fits.values())
     spec = first.spec
     levels = [level] if isinstance(level, str) else list(level)
     frames = [
@@ -510,7 +512,7 @@ def plot_contrasts(
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     closer = "is closer" if distance else "is smaller"
-    said = f"Posterior mean (listed words: observed mean) and {as_percent(prob)} HPDI"
+    said = f"Posterior mean and {as_percent(prob)} HPDI"
     note = f"{source_of(first)}. {said}"
     if several:
         scope, mean = holds_for(spec, levels[0], estimand), mean_and_interval(prob, estimand)
@@ -534,7 +536,7 @@ def plot_contrasts(
 
 @styled
 def plot_replicates(
-    result: Any, *, prob: float = PROB, rope: float = ROPE, ax: Axes | None = None
+    result: Any, *, prob: float = PROB, rope: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show contrasts pooled over sets of vectors, above those of each set.
 
@@ -547,8 +549,8 @@ def plot_replicates(
         The result to show.
     prob : float in (0, 1)
         Probability of the intervals.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the result.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -569,6 +571,7 @@ def plot_replicates(
     'associated − different'
     """
     result = opened(result)
+    rope = result.default_rope() if rope is None else rope
     frame, sets = result.contrasts(prob, rope, detail=True), result.by_set(prob, rope)
     labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
     frame, sets = (
@@ -928,15 +931,17 @@ def plot_frequencies(fit: Any, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_frequency_contrasts(fit: Any, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
+def plot_frequency_contrasts(
+    fit: Any, *, rope: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Show contrasts as they are, and of words that all have the mean frequency.
 
     Parameters
     ----------
     fit : BiasFit, Run or path
         As `bayesbias.studies.with_frequency` returns it.
-    rope : float > 0
-        Half-width of the ROPE, drawn as a gray band.
+    rope : float > 0, optional
+        Half-width of the ROPE, drawn as a gray band. By default that of the result.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -967,6 +972,7 @@ def plot_frequency_contrasts(fit: Any, *, rope: float = ROPE, ax: Axes | None = 
     """
     fit = opened(fit)
     frame, about = _frequency(fit, "contrasts")
+    rope = fit.default_rope() if rope is None else rope
     keys = list(frame[["contrast", "level", "name"]].itertuples(index=False, name=None))
     titles = {"overall": "all", "class": "{}", "attribute_set": "attributes of {}"}
     groups = grouped((with_minus(key[0]), key, titles[key[1]].format(key[2])) for key in keys)

@@ -1,6 +1,7 @@
 """Figures of sentence tests, and of associations against a covariate (WEFAT)."""
 
 import textwrap
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -312,7 +313,8 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(style.plain(result.published.covariate, 60))
     first, second = result.sets
     ax.set_ylabel(style.plain(f"cosine: {first} minus {second}", 60))
-    said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((true, 2), (slope, 3))]
+    row = SimpleNamespace(**true.as_row())
+    said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((row, 2), (slope, 3))]
     note = (
         f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average "
         f"scores: r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard "
@@ -369,13 +371,13 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     known, true = result.published, result.true_correlation
     rows = [
         ("average scores", known.r, known.low, known.high),
-        ("true associations", true.mean, true.hpdi_low, true.hpdi_high),
+        ("true associations", true.mean, true.low, true.high),
     ]
     frame = pd.DataFrame(rows, columns=["key", "mean", "hpdi_low", "hpdi_high"])
     share = as_percent(result.prob)
     legends = {
         "different": f"r of the published score, {share} interval by Fisher's z",
-        "associated": f"posterior mean and {share} HPDI, noise taken out",
+        "associated": f"posterior mean and equal-tailed {share} interval, noise taken out",
     }
     series = [
         forests.Series(frame[i : i + 1], COLOR[of], MARKER[of], width=2.4, size=7, legend=legend)

@@ -426,12 +426,12 @@ def warning_on_misspelled(misspelled: Mapping[str, str]) -> list[str]:
 
 
 def about_listed(shown: pd.DataFrame) -> str:
-    """Say what the mean of listed words is, if a table has one."""
-    if "listed_words" not in set(shown["estimand"]):
+    """Say what the observed value of listed words is, if a table has one."""
+    if "observed" not in shown or not shown["observed"].notna().any():
         return ""
     return (
-        "The mean of listed_words is the observed value. The model shrinks it, so its interval may "
-        "leave that value out."
+        "observed: the value of the listed words in the table. The model shrinks it, so the "
+        "interval may leave it out."
     )
 
 

@@ -33,8 +33,8 @@ DISTANCES = (
     ),
     (
         "listed words",
-        "These words only. The mean is the observed value; the interval is the model's and may "
-        "leave it out, since the model shrinks it.",
+        "These words only. The model shrinks the observed value, so its interval may leave that "
+        "out.",
     ),
 )
 """Terms of distances."""

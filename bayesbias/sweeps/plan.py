@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesbias import __version__
 from bayesbias.core import BayesbiasError, InputError, checks, files
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
@@ -55,8 +55,10 @@ class SweepPlan:
         Every cell is fitted once for each.
     draws, tune, chains : int
         As in `fit`.
-    prob, rope : float
+    prob : float
         As in `BiasFit.contrasts`.
+    rope : float or None
+        The same; with None each cell has its own (`BiasFit.default_rope`).
     standard_rope : float
         As `rope` in `BiasFit.standardized`.
     repeats, bad_lines : str
@@ -95,7 +97,7 @@ class SweepPlan:
     tune: int = 1000
     chains: int = 4
     prob: float = PROB
-    rope: float = ROPE
+    rope: float | None = None
     standard_rope: float = STANDARD_ROPE
     repeats: str = "once"
     bad_lines: str = "skip"
@@ -129,7 +131,7 @@ def load_plan(plan: Source | SweepPlan) -> SweepPlan:
         chains = 4
         seed = 1  # or a list: every cell once for each
         prob = 0.89
-        rope = 0.02  # in cosine distance
+        rope = 0.02  # in cosine distance; by default each cell's own
         standard_rope = 0.1  # in standard deviations of neutral pairs
         repeats = "once"  # or "keep": repeated rows of a table
         bad_lines = "skip"  # or "error": lines of vectors that cannot be read

@@ -96,6 +96,11 @@ class SweepResult(Result):
     others: int = 0
     apart: pd.DataFrame | None = None
 
+    @property
+    def has_one_rope(self) -> bool:
+        """Whether one default ROPE holds for all rows: each cell has that of its fit."""
+        return False
+
     def shown_with(self, view: View) -> tuple[SweepResult, View]:
         """Return the result with interval and ROPEs of a view, by default those of the plan.
 
@@ -108,13 +113,16 @@ class SweepResult(Result):
         """
         rows = self.frame[self.frame["prob"].notna()]
         own: dict[str, float] = {"prob": float(rows["prob"].iloc[0])} if len(rows) else {}
-        for quantity, name in (("contrast", "rope"), ("standardized", "standard_rope")):
-            ropes = rows.loc[rows["quantity"] == quantity, "rope"]
-            own |= {name: float(ropes.iloc[0])} if len(ropes) else {}
+        standard = rows.loc[rows["quantity"] == "standardized", "rope"]
+        own |= {"standard_rope": float(standard.iloc[0])} if len(standard) else {}
         view = view.resolved(**own)
-        if own == {name: getattr(view, name) for name in own}:
+        # In cosine distance each cell may have a ROPE of its own.
+        ropes = set(rows.loc[rows["quantity"] == "contrast", "rope"])
+        same = "rope" not in view.given or not ropes - {view.rope}
+        if same and own == {name: getattr(view, name) for name in own}:
             return self, view
-        return self.cached(view, lambda: self._described(view)), view
+        key = (view, "rope" in view.given)
+        return self.cached(key, lambda: self._described(view)), view
 
     def _described(self, view: View) -> SweepResult:
         """Return the result with the overall contrasts described again from their draws."""
@@ -127,7 +135,9 @@ class SweepResult(Result):
                 problem = "expected the draws of the sweep, got nothing at this path"
                 hint = "an interval or ROPE other than that of the plan is computed from them"
                 raise InputError(problem, where=str(file), hint=hint)
-            rope = view.rope if quantity == "contrast" else view.standard_rope
+            rope = view.standard_rope
+            if quantity == "contrast":
+                rope = view.rope if "rope" in view.given else float(rows["rope"].iloc[0])
             described = estimates(_Cell(rows, file).table_draws(), view.prob, rope)
             described = described.set_index("contrast").loc[rows["term"]]
             frame.loc[rows.index, _VIEWED] = described[_VIEWED].to_numpy()
@@ -307,7 +317,8 @@ def subtract_cells(frame: pd.DataFrame, out: Path, progress: bool | None = None)
             pair = [_Cell(both[both["cell"] == key], draws_file(out, key)) for key in (cell, first)]
             if all(each.file.is_file() and len(each.rows) for each in pair):
                 one, other = (each.rows.iloc[0] for each in pair)
-                found = difference(*pair, prob=float(one["prob"]), rope=float(one["rope"])).table
+                rope = min(float(one["rope"]), float(other["rope"]))
+                found = difference(*pair, prob=float(one["prob"]), rope=rope).table
                 labels = one[["vectors", *same, "unit"]].to_dict()
                 rows.append(found.assign(**labels, minus=other["vectors"]))
             tick(1)

@@ -289,7 +289,7 @@ def fit_cell(
         "n_pairs": len(table),
         "rows": rows,
         "diagnostics": plain(result.diagnostics()),
-        "warnings": list(interpret_fit(result, View(prob, rope)).warnings),
+        "warnings": list(interpret_fit(*result.shown_with(View(prob, rope))).warnings),
         "provenance": dict(result.provenance),
     }
     if drawn:

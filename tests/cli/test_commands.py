@@ -12,7 +12,7 @@ from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli.main import MODULES, cli, main
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, ROPE, ROPE_IN_SDS, STANDARD_ROPE
 from bayesbias.core.errors import InputError
 
 QUICK = ["--engine", "quick", "--draws", "250", "--seed", "1"]
@@ -291,12 +291,22 @@ def test_defaults_of_options_are_those_of_python():
     from bayesbias.sweeps.plan import SweepPlan
 
     defaults = {option.name: option.default for option in fit.params}
-    of_view = {name: defaults[name] for name in ("prob", "rope", "standard_rope")}
-    assert of_view == vars(bb.View())
-    assert tuple(of_view.values()) == (PROB, ROPE, STANDARD_ROPE)
+    assert (defaults["prob"], defaults["standard_rope"]) == (PROB, STANDARD_ROPE)
+    assert vars(bb.View()) == {
+        "prob": PROB,
+        "rope": ROPE,
+        "standard_rope": STANDARD_ROPE,
+        "given": frozenset(),
+    }
+    # The ROPE depends on the fit: the option has none, and says the rule of `default_rope`.
+    rope = next(option for option in fit.params if option.name == "rope")
+    assert not isinstance(rope.default, float)
+    assert f"smaller of {ROPE:g} and {ROPE_IN_SDS:g} SDs" in rope.help.replace(" .", " 0.")
+    for function in (SweepPlan, bb.plot_contrasts, bb.difference, bb.plots.plot_ranking):
+        assert inspect.signature(function).parameters["rope"].default is None
     for function in (bb.fit, bb.compare, bb.seat, bb.wefat, SweepPlan):
         own = inspect.signature(function).parameters
-        for name in {"draws", "tune", "chains", "prob", "rope"} & set(own):
+        for name in {"draws", "tune", "chains", "prob"} & set(own):
             assert own[name].default == defaults[name], (function, name)
 
 

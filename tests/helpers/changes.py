@@ -78,5 +78,5 @@ def destroyed_comparison() -> Comparison:
         "copy": before,
     }
     return made_up_comparison(
-        as_pair_table(before), {k: as_pair_table(v) for k, v in methods.items()}, draws=300
+        as_pair_table(before), {k: as_pair_table(v) for k, v in methods.items()}, draws=3000
     )

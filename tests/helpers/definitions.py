@@ -85,7 +85,9 @@ def observed(
 
 def assert_described(row, x: np.ndarray, prob: float, known: float | None = None) -> None:
     low, high = brute_hpdi(x, prob)
-    assert row.mean == pytest.approx(x.mean() if known is None else known, abs=1e-12)
+    assert row.mean == pytest.approx(x.mean(), abs=1e-12)
+    if known is not None:
+        assert row.observed == pytest.approx(known, abs=1e-12)
     assert row.sd == pytest.approx(x.std(ddof=1), abs=1e-12)
     assert (row.hpdi_low, row.hpdi_high) == pytest.approx((low, high), abs=1e-12)
     assert row.prob == prob

@@ -71,7 +71,7 @@ def made_up(
     spec = load_model(model)
     design = Design.of(spec, table)
     rng = np.random.default_rng(seed)
-    chains, draws = 4, 250
+    chains, draws = 4, 1000
     variables: dict[str, Any] = {}
     for parameter, about in spec.parameters.items():
         labels = [design.coords[dim] for dim in about.dims]

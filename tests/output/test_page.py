@@ -34,7 +34,7 @@ def test_a_long_row_stays_inner_and_entries_without_pairs_are_not_listed(tmp_pat
     page, box, terms = page_of(fit, tmp_path)
     row = re.search('<th scope="row" class="(.*?)"><bdi> *male_names: career - family', page)
     assert {*row[1].split()} == {"inner", "long"}
-    assert "±0.02 (the ROPE)" in box
+    assert f"±{fit.default_rope():g} (the ROPE)" in box
     assert "associated, different" in terms
     assert "human, neutral" not in terms
     assert "Caliskan" in page[page.index('id="again"') :]  # the source of the list

@@ -94,7 +94,7 @@ def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     frame = fit.contrasts(detail=True)
     assert len(lines) == len(frame) + 6 + 1
     assert lines.pop(0).startswith("% All differences")
-    assert lines[0] == r"\begin{tabular}{llllrrrr}"
+    assert lines[0] == r"\begin{tabular}{llllrrrrr}"
     row = frame.iloc[0]
     assert lines[4].startswith(f"overall & all & {row['contrast']} & population & ")
     assert f"{abs(row['mean']):.3f}" in lines[4]

@@ -116,12 +116,13 @@ def test_contrasts_of_a_table_without_protected_words() -> None:
         bb.plot_contrasts(fit, level="word")
 
 
-def test_means_of_the_listed_words_are_called_observed() -> None:
+def test_means_of_the_listed_words_are_those_of_the_model() -> None:
     for name in ("plot_connections", "plot_words"):
         _, ax = drawn(name, estimand="listed_words")
         texts = [ax.data.attrs["note"], *(t.get_text() for t in ax.get_legend().get_texts())]
-        assert "observed mean" in " ".join(texts)
-        assert "posterior mean" not in " ".join(texts)
+        assert "posterior mean" in " ".join(texts).lower()
+        assert "for the listed words" in " ".join(texts)
+        assert "observed" not in " ".join(texts)
 
 
 def test_words_show_every_pair_and_every_mean() -> None:
@@ -309,7 +310,7 @@ def test_covariate_points_line_and_names() -> None:
 def test_correlations() -> None:
     found, ax = drawn("plot_correlations")
     known, true = found.published, found.true_correlation
-    assert intervals(ax) == sorted([(known.low, known.high), (true.hpdi_low, true.hpdi_high)])
+    assert intervals(ax) == sorted([(known.low, known.high), (true.low, true.high)])
     assert marks(ax, "_mean") == sorted([known.r, true.mean])
 
 
@@ -321,7 +322,7 @@ def test_differences_of_sentiment(name: str, level: str) -> None:
     frame = fit.means(level, 0.8, "population")
     assert_drawn(ax, frame, "_population")
     np.testing.assert_allclose(
-        marks(ax, "_observed"), np.sort(fit.means(level, estimand="listed_words")["mean"])
+        marks(ax, "_observed"), np.sort(fit.means(level, estimand="listed_words")["observed"])
     )
     assert ax.get_yticklabels()[0].get_text()
 

@@ -76,6 +76,18 @@ def test_observed_differences_outside_their_intervals_have_a_warning():
     table = grid(words=(8, 8), attributes=(3, 3))
     none = made_up(table, "hierarchical", sd=0.0005)
     assert _interval_warning(none, bb.View())
+    # The mean that is printed beside an interval lies in it; the observed one has a column of its own.
+    words = none.contrasts(level="word", estimand="listed_words")
+    assert words["mean"].between(words["hpdi_low"], words["hpdi_high"]).all()
+    assert not words["observed"].between(words["hpdi_low"], words["hpdi_high"]).all()
+    by_kind = table.groupby(["protected_word", "connection"])["distance"].mean().unstack()
+    sides = words["contrast"].str.split(" - ", expand=True)
+    known = [
+        by_kind.loc[name, a] - by_kind.loc[name, b]
+        for name, a, b in zip(words["name"], sides[0], sides[1], strict=True)
+    ]
+    np.testing.assert_allclose(words["observed"], known, atol=1e-12)
+    assert "observed" not in none.contrasts(estimand="population")
     fitted = bb.fit(table, "hierarchical", **QUICK)
     assert not _interval_warning(fitted, bb.View())
 

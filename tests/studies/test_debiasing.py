@@ -42,7 +42,7 @@ def fitted() -> Comparison:
 @pytest.fixture(scope="module")
 def made() -> Comparison:
     after = {name: as_pair_table(frame) for name, frame in methods().items()}
-    return made_up_comparison(as_pair_table(table()), after, draws=400)
+    return made_up_comparison(as_pair_table(table()), after, draws=3000)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_tables_that_cannot_be_compared(debiased, said):
 )
 def test_the_draws_behind_every_row(made, which, arguments):
     draws, frame = made.table_draws(which, **arguments), getattr(made, which)(**arguments)
-    assert draws.shape == (2, 400, len(frame))
+    assert draws.shape == (2, 3000, len(frame))
     labels = list(draws.coords)
     assert labels == list(frame.columns[: len(labels)])
     assert all(draws[name].to_numpy().tolist() == frame[name].tolist() for name in labels)
@@ -151,7 +151,7 @@ def test_gaps_before_and_after_are_those_of_the_fits(made):
     keys = ["level", "name", "contrast"]
     for when, fit in (("before", made.original), ("after", made.methods["weak"].after)):
         gap = (
-            fit.contrasts(estimand="population")
+            fit.contrasts(rope=made.default_rope(), estimand="population")
             .set_index(keys)
             .loc[list(map(tuple, frame[keys].values))]
         )

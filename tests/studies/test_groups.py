@@ -200,7 +200,8 @@ def value(frame, **labels):
 
 def test_listed_words_have_the_observed_differences(fit, table):
     """WEAT's quantity, computed from the cells."""
-    m, frame = cells(table), fit.contrasts(estimand="listed_words")
+    m, listed = cells(table), fit.contrasts(estimand="listed_words")
+    frame = listed.assign(mean=listed["observed"])
 
     def score(group):
         return m[group, "career"] - m[group, "family"]

@@ -29,7 +29,7 @@ def found() -> Comparison:
     words = bb.load_wordlist("religion", controls="2021")
     before = bb.distance_table("minilm-static", words)
     after = bb.distance_table(bb.hard_debias("minilm-static", words).embedding, words)
-    return made_up_comparison(before, {"hard": after}, draws=300)
+    return made_up_comparison(before, {"hard": after}, draws=3000)
 
 
 def checked(found: Comparison, text: str, prob: float = 0.89) -> tuple[bool, float]:

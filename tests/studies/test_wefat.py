@@ -87,7 +87,7 @@ def test_a_slope_and_the_true_correlation_are_found_behind_noise():
     found = outcome_of(*simulated(0.05, noise=0.1))
     assert np.corrcoef(found.frame["score"], found.frame["covariate"])[0, 1] < 0.9
     assert abs(found.slope.mean - 0.05) < 4 * found.slope.sd
-    assert found.true_correlation.hpdi_low < 0.962 < found.true_correlation.hpdi_high
+    assert found.true_correlation.low < 0.962 < found.true_correlation.high
 
 
 def test_the_sign_follows_the_order_of_the_sets():
@@ -144,11 +144,11 @@ def test_the_published_correlation(shared, tmp_path):
     found = bb.wefat(vectors, "wefat", file, seed=shifted(1), samples=999, engine="quick")
     assert round(found.r, 4) == 0.9029
     assert (found.n, found.published.covariate) == (50, "percent_women")
-    assert found.true_correlation.hpdi_low > 0.8
+    assert found.true_correlation.low > 0.8
 
 
 def test_the_true_correlation_is_that_of_slopes_drawn_for_each_draw_of_the_scales():
-    """beta / sqrt(beta^2 + 2 sigma_b^2), of 4 million draws: its mean, sd, and the mass and length of the interval."""
+    """beta / sqrt(beta^2 + 2 sigma_b^2), of 4 million draws: its mean, sd, and equal-tailed quantiles."""
     rng = np.random.default_rng(shifted(6))
     spread = 0.03 * np.exp(0.4 * rng.standard_normal((4, 250)))
     slope = Mixtures(
@@ -163,11 +163,24 @@ def test_the_true_correlation_is_that_of_slopes_drawn_for_each_draw_of_the_scale
     error = drawn.std() / np.sqrt(len(drawn))
     assert abs(found.mean - drawn.mean()) < 5 * error
     assert found.sd == pytest.approx(drawn.std(), rel=2e-3)
-    inside = np.mean((drawn > found.hpdi_low) & (drawn < found.hpdi_high))
-    assert abs(inside - 0.89) < 5 * np.sqrt(0.89 * 0.11 / len(drawn))
-    held = int(0.89 * len(drawn))
-    shortest = (drawn[held:] - drawn[:-held]).min()
-    assert found.hpdi_high - found.hpdi_low == pytest.approx(shortest, rel=2e-3)
+    for end, share in ((found.low, 0.055), (found.high, 0.945)):
+        assert abs(np.mean(drawn < end) - share) < 5 * np.sqrt(0.055 * 0.945 / len(drawn))
+
+
+def test_the_interval_of_a_true_correlation_near_one_leaves_out_its_end():
+    """Draws pile up at 1; the shortest interval reaches to it, the equal-tailed one and its limit do not."""
+    true = outcome_of(*simulated(0.05, noise=0.02)).true_correlation
+    assert 0.5 < true.low < true.mean < true.high < 0.9999
+
+
+def test_limits_and_tables_of_a_true_correlation_have_its_interval_and_no_verdict(found):
+    true = found.true_correlation
+    for limit, met in ((true.low - 0.02, True), (true.low + 0.02, False)):
+        (check,) = bb.studies.check_requirements(found, f"true correlation>{limit:.6f}")
+        assert (check.met, check.value) == (met, true.low)
+    row = next(row for row in bb.output.to_json(found)["result"] if "true" in row["label"])
+    assert (row["hpdi_low"], row["hpdi_high"]) == (true.low, true.high)
+    assert not {"verdict", "p_below_zero"} & {name for name, value in row.items() if value}
 
 
 @pytest.mark.claim

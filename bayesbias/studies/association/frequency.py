@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, number_of
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.result import opened
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
@@ -244,7 +244,7 @@ def _side_by_side(without: BiasFit, adjusted: BiasFit, prob: float) -> pd.DataFr
     known = without.spec.results.levels
     groups = (x for x in ("class", "attribute_set") if x in known and known[x].population)
     levels = ["overall", *groups]
-    plain = pd.concat([without.contrast_rows(prob, ROPE, "population", level) for level in levels])
+    plain = pd.concat([without.contrast_rows(prob, None, "population", level) for level in levels])
     equal = pd.concat([contrasts_at(adjusted, at, prob=prob, level=level) for level in levels])
     out = with_ends(plain[KEYS], without_mean=plain, with_mean=equal).drop(columns="estimand")
     out = out.rename(columns=lambda name: name.replace("_mean_", "_"))

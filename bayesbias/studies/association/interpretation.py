@@ -65,21 +65,11 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
 
 def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") -> pd.DataFrame:
     """Return the rows of one level and estimand, of the first contrast."""
-
-    def make() -> pd.DataFrame:
-        overall = fit.contrasts(view.prob, view.rope, estimand, "overall", detail=True)
-        first = overall["contrast"].iloc[0]
-        if level == "overall":
-            return overall[overall["contrast"] == first]
-        if level in fit.spec.results.levels:
-            asked = fit.quantities(level, estimand, "contrast")
-            chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
-            if chosen.keys:
-                prob, rope = view.prob, view.rope
-                return fit.describe(chosen, estimand, "contrast", prob, rope, in_sd=True)
-        return overall.iloc[:0]
-
-    return fit.cached(("rows_of", level, estimand, view), make)
+    if level != "overall" and level in fit.spec.results.levels:
+        return fit.first_contrasts(level, estimand, view, in_sd=True)
+    overall = fit.first_contrasts("overall", estimand, view, in_sd=True)
+    chosen = overall["contrast"] == overall["contrast"].iloc[0]
+    return overall[chosen & (level == "overall")]
 
 
 def rows_of_sets(fit: BiasFit, view: View) -> dict[str, Any]:
@@ -309,7 +299,9 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     from scipy import stats
 
     words = rows_of(fit, view, "word", "listed_words")
-    outside = int((~words["mean"].between(words["hpdi_low"], words["hpdi_high"])).sum())
+    if "observed" not in words:
+        return []
+    outside = int((~words["observed"].between(words["hpdi_low"], words["hpdi_high"])).sum())
     if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
         return []
     return [

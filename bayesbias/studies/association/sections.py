@@ -16,6 +16,7 @@ from bayesbias.inference.estimates import (
     HPDI,
     MEAN,
     MEAN_COLUMNS,
+    OBSERVED,
 )
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
@@ -149,7 +150,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrast_rows(prob, view.rope),
-                (*common.KEYS, *CONTRAST_COLUMNS),
+                (*common.KEYS, *CONTRAST_COLUMNS, OBSERVED),
                 note=common.about_listed,
             ),
         ]

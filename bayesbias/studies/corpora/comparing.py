@@ -20,7 +20,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import InputError, checks, some
-from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.conventions import PROB, STANDARD_ROPE
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
@@ -110,10 +110,14 @@ class CorpusComparison(ManyFits):
     sds: Mapping[str, float]
     provenance: Mapping[str, Any]
 
+    def default_rope(self) -> float:
+        """Return the default half-width of the ROPE: the smallest one of the corpora."""
+        return min(fit.default_rope() for fit in self.corpora.values())
+
     def contrasts(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         level: str | None = None,
         *,
@@ -125,9 +129,10 @@ class CorpusComparison(ManyFits):
         ----------
         prob : float in (0, 1)
             Probability of the highest posterior density interval.
-        rope : float > 0
+        rope : float > 0, optional
             Half-width of the region of practical equivalence, for the change from the first to the
-            last corpus; of a slope per step it is divided by the number of steps.
+            last corpus; of a slope per step it is divided by the number of steps. By default that
+            of `default_rope`.
         estimand : {"population", "listed_words"}, optional
             By default both.
         level : str, optional
@@ -143,6 +148,7 @@ class CorpusComparison(ManyFits):
             p_in_rope, verdict``, and ``first, last`` with ``_low`` and ``_high``: the contrast in
             the first and in the last corpus, each from its own fit.
         """
+        rope = self.default_rope() if rope is None else rope
         frame = self._compared(False, prob, rope, estimand, level)
         return frame if detail else rows.without_detail(frame)
 
@@ -192,12 +198,14 @@ class CorpusComparison(ManyFits):
         return stacked(frames, "change")
 
     def by_corpus(
-        self, prob: float = PROB, rope: float = ROPE, standardized: bool = False
+        self, prob: float = PROB, rope: float | None = None, standardized: bool = False
     ) -> pd.DataFrame:
         """Return the contrasts of each corpus for new words, also in SDs of its pairs.
 
         ``corpus``, then as `BiasFit.contrasts` with ``detail``, but for ``d``.
         """
+        if rope is None:
+            rope = STANDARD_ROPE if standardized else self.default_rope()
         frames = {n: self._level(n, standardized, prob, rope, "population") for n in self.corpora}
         return stacked(frames, "corpus")
 
@@ -310,7 +318,8 @@ def sds_of_pairs(joined: JoinedTables) -> pd.Series:
 
 def divided(frame: pd.DataFrame, by: float) -> pd.DataFrame:
     """Return estimates in another unit."""
-    return frame.assign(**(frame[_NUMBERS] / by))
+    names = [name for name in (*_NUMBERS, "observed") if name in frame]
+    return frame.assign(**(frame[names] / by))
 
 
 def made_with(spec: ModelSpec, level_fit: BiasFit) -> dict[str, Any]:

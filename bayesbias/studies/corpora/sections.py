@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN, OBSERVED
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View, side
 from bayesbias.studies import common
@@ -116,7 +116,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "contrasts",
             "All changes, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope, detail=True),
-            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
+            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:], OBSERVED),
             note=common.about_listed,
         ),
         Section(
@@ -164,7 +164,8 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
 def path(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the first contrast in each corpus, and how far it lies off the straight line."""
     unit = result.reported(view)[1]
-    frame = result.by_corpus(view.prob, standardized=bool(unit))
+    near = view.standard_rope if unit else view.rope
+    frame = result.by_corpus(view.prob, near, standardized=bool(unit))
     keys = frame[common.KEYS]
     own = frame[(keys == keys.iloc[0]).all(axis=1)]
     steps = np.arange(len(own))

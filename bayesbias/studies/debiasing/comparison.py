@@ -23,7 +23,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core import FitError, InputError, checks
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimands, estimates as rows
 from bayesbias.inference.fitting import fit
@@ -154,10 +154,14 @@ class Comparison(ManyFits):
     methods: Mapping[str, Method]
     provenance: Mapping[str, Any]
 
+    def default_rope(self) -> float:
+        """Return the default half-width of the ROPE: that of the original distances."""
+        return self.original.default_rope()
+
     def changes(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         method: str | None = None,
         level: str | None = None,
@@ -168,8 +172,9 @@ class Comparison(ManyFits):
         ----------
         prob : float in (0, 1)
             Probability of the highest posterior density interval.
-        rope : float > 0
-            Half-width of the region of practical equivalence, in cosine distance.
+        rope : float > 0, optional
+            Half-width of the region of practical equivalence, in cosine distance. By default that
+            of `default_rope`.
         estimand : {"population", "listed_words"}, optional
             By default both.
         method : str, optional
@@ -184,6 +189,7 @@ class Comparison(ManyFits):
             `bayesbias.inference.estimates`, ``n_pairs`` and ``exact``: known without inference,
             since all pairs changed by one number. Positive: farther than before.
         """
+        rope = self.default_rope() if rope is None else rope
         frame = _described(self.table_draws("changes", estimand, method, level), prob, rope)
         counts = {
             (name, *key): n
@@ -199,7 +205,7 @@ class Comparison(ManyFits):
     def contrasts(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         method: str | None = None,
         level: str | None = None,
@@ -232,6 +238,7 @@ class Comparison(ManyFits):
         FitError
             If the tables have no two connections that are contrasted with each other.
         """
+        rope = self.default_rope() if rope is None else rope
         before = self.original.contrast_rows(prob, rope, estimand, level)
         parts = []
         for name in self.chosen_methods(method):
@@ -252,7 +259,7 @@ class Comparison(ManyFits):
         return frame if detail else rows.without_detail(frame)
 
     def ranking(
-        self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
+        self, prob: float = PROB, rope: float | None = None, estimand: str = "population"
     ) -> pd.DataFrame:
         """Rank the methods by what they leave of the gap associated - different.
 

@@ -11,7 +11,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.core import FitError
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE
+from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.debiasing.comparison import Comparison, Method
@@ -123,7 +123,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
             partial(result.contrasts, prob, rope, detail=True),
-            ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
+            ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE, OBSERVED),
             note="Change has its own fit, so it may differ a little from after minus before.",
         ),
         Section(

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesbias.core import join_words, number_of
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference import estimands, variances
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, MEAN_COLUMNS, OBSERVED
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
@@ -136,7 +136,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "contrasts",
             "All differences, overall, within and between groups, and by word",
             partial(fit.contrast_rows, prob, view.rope),
-            (*common.KEYS, *CONTRAST_COLUMNS),
+            (*common.KEYS, *CONTRAST_COLUMNS, OBSERVED),
             figure=partial(draw, level="class") if sets > 1 else None,
             note=lambda shown: (
                 "others: a group and the mean of all other groups, each with the same weight. "

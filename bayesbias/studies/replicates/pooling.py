@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
-from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.conventions import PROB
 from bayesbias.core.progress import ticking
 from bayesbias.core.result import opened
 from bayesbias.embeddings.embedding import Embedding
@@ -90,10 +90,14 @@ class Replicates(ManyFits):
             f"by Rubin's rules with Student's t{around}."
         )
 
+    def default_rope(self) -> float:
+        """Return the default half-width of the ROPE: the smallest one of the sets."""
+        return min(each.default_rope() for each in self._every().values())
+
     def contrasts(
         self,
         prob: float = PROB,
-        rope: float = ROPE,
+        rope: float | None = None,
         estimand: str | None = None,
         level: str | None = None,
         *,
@@ -105,8 +109,8 @@ class Replicates(ManyFits):
         ----------
         prob : float in (0, 1)
             Probability of the interval.
-        rope : float > 0
-            Half-width of the region of practical equivalence.
+        rope : float > 0, optional
+            Half-width of the region of practical equivalence. By default that of `default_rope`.
         estimand, level : str, optional
             As in `BiasFit.contrasts`.
         detail : bool
@@ -119,6 +123,7 @@ class Replicates(ManyFits):
             The labels of the rows, ``mean, hpdi_low, hpdi_high, p_below_zero, p_in_rope, verdict``,
             and ``sd_within, sd_between, share_between, df`` as in `pooled`.
         """
+        rope = self.default_rope() if rope is None else rope
         frame = self.pooled("contrasts", prob, rope=rope, estimand=estimand, level=level)
         return frame if detail else without_detail(frame)
 
@@ -165,11 +170,14 @@ class Replicates(ManyFits):
         pooled = pool_rows(parts, prob, self.kind, center)
         return pd.concat([common.to_frame(index=False), pooled], axis=1)
 
-    def by_set(self, prob: float = PROB, rope: float = ROPE, **arguments: Any) -> pd.DataFrame:
+    def by_set(
+        self, prob: float = PROB, rope: float | None = None, **arguments: Any
+    ) -> pd.DataFrame:
         """Return the contrasts of each set by itself.
 
         ``set``, then as `BiasFit.contrasts` with ``detail``, but for ``d``.
         """
+        rope = self.default_rope() if rope is None else rope
         frames = {}
         for name, result in self._every().items():
             frame = result.contrasts(prob=prob, rope=rope, detail=True, **arguments)

@@ -11,7 +11,7 @@ from bayesbias.core import join_words, number_of, some
 from bayesbias.core.conventions import ALPHA
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
@@ -170,7 +170,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by item and by template",
                 partial(result.contrasts, view.prob, detail=True),
-                (*shown, *CONTRAST_COLUMNS),
+                (*shown, *CONTRAST_COLUMNS, OBSERVED),
                 figure=lambda: bb.plots.plot_response_templates(result, prob=view.prob),
                 show_on=DETAIL,
             ),

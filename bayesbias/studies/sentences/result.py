@@ -16,7 +16,7 @@ from bayesbias.core import join_words, number_of
 from bayesbias.core.result import Result
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.view import PROB, ROPE, ROUNDING, View
+from bayesbias.inference.view import PROB, ROUNDING, View
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
@@ -117,6 +117,11 @@ class SeatResult(Result):
         """Whether its tables have a region of practical equivalence: those of fits."""
         return bool(self.fitted)
 
+    @property
+    def has_one_rope(self) -> bool:
+        """Whether one default ROPE holds for all rows: each test has that of its fit."""
+        return False
+
     def fits(self) -> dict[str, BiasFit]:
         """Return the fit of each test, by the name of the test and of its encoder."""
         several = len({key[:2] for key in self.fitted}) > 1
@@ -132,22 +137,22 @@ class SeatResult(Result):
     def shown_with(self, view: View) -> tuple[SeatResult, View]:
         """Return the result with intervals and ROPE of a view, by default its own."""
         super().shown_with(view)
-        own = {"prob": self.provenance.get("prob", PROB), "rope": ROPE}
-        view = view.resolved(**own)
-        asked = {"prob": view.prob, "rope": view.rope}
-        if not self.fitted or asked == own:
+        prob = self.provenance.get("prob", PROB)
+        view = view.resolved(prob=prob)
+        if not self.fitted or (view.prob == prob and "rope" not in view.given):
             return self, view
         return self.cached(view, lambda: self._described(view)), view
 
     def _described(self, view: View) -> SeatResult:
         """Return the result with all intervals described again from its fits."""
         frame = self.frame.set_index(KEY)
+        rope = view.rope if "rope" in view.given else None
         classes, slopes = [], []
         for key, fit in self.fitted.items():
             intervals = interval_of_test(fit, view.prob)
             frame.loc[key, intervals.index] = intervals.to_numpy()
             labels = dict(zip(KEY, key, strict=True))
-            classes.append(classes_of_test(fit, view.prob, view.rope).assign(**labels))
+            classes.append(classes_of_test(fit, view.prob, rope).assign(**labels))
             if fit.spec.covariates():
                 slopes.append(fit.slopes(view.prob).assign(**labels))
         return replace(
@@ -304,7 +309,7 @@ def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:
     return gap[["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]]
 
 
-def classes_of_test(fit: BiasFit, prob: float, rope: float = ROPE) -> pd.DataFrame:
+def classes_of_test(fit: BiasFit, prob: float, rope: float | None = None) -> pd.DataFrame:
     """Return associated - different of either set of targets."""
     return fit.contrast_rows(prob, rope, level="class").drop(columns=["level", "contrast"])
 

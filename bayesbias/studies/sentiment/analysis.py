@@ -117,6 +117,11 @@ class SentimentAnalysis(Result):
         """The level of significance of its t-tests."""
         return float(self.provenance.get("alpha", ALPHA))
 
+    @property
+    def has_one_rope(self) -> bool:
+        """Whether one default ROPE holds for all rows: each classifier has its own."""
+        return False
+
     def shown_with(self, view: View) -> tuple[SentimentAnalysis, View]:
         """Return the analysis with all intervals of the probability of a view, if it was chosen."""
         if "prob" not in view.given or view.prob == self.provenance["prob"]:

@@ -44,7 +44,7 @@ from bayesbias.wordlists.wordlist import WordList
 
 _PLACES = np.linspace(-3, 3, 9)  # in SDs of each normal, from which the grid is taken
 _GRID = 1001
-_STEPS = 20_001  # many, since the length of an interval hardly changes around the shortest one
+_STEPS = 20_001  # of the distribution, for mean and SD
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,30 @@ class Estimated:
     mcse_high: float = math.nan
 
 
+@dataclass(frozen=True)
+class TrueCorrelation:
+    """Mean, SD and equal-tailed interval of a correlation, with their Monte Carlo errors.
+
+    A correlation that is nearly 1 piles up at that end. The shortest interval would then reach to
+    the end itself, and leave out all that is lower. The equal-tailed one leaves out as much above
+    as below.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    mcse_mean: float = math.nan
+    mcse_sd: float = math.nan
+    mcse_low: float = math.nan
+    mcse_high: float = math.nan
+
+    def as_row(self) -> dict[str, float]:
+        """Return the numbers under the names that the columns of a table have."""
+        names = {"low": "hpdi_low", "high": "hpdi_high"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WefatResult(Result):
     """The result of a WEFAT: published score, model and targets.
@@ -73,8 +97,9 @@ class WefatResult(Result):
     slope : Estimated
         How the association of a target, in cosine, grows with one standard deviation of the
         covariate.
-    true_correlation : Estimated
-        Of true associations with the covariate; see the notes of the function.
+    true_correlation : TrueCorrelation
+        Of true associations with the covariate, with an equal-tailed interval; see the notes of the
+        function. The verdict is that of the slope.
     frame : DataFrame
         One row a target, in the order of the covariate: ``target, covariate, score, association,
         hpdi_low, hpdi_high, deviation, deviation_low, deviation_high, off_line``, and Monte Carlo
@@ -115,7 +140,7 @@ class WefatResult(Result):
 
     published: Score
     slope: Estimated
-    true_correlation: Estimated
+    true_correlation: TrueCorrelation
     frame: pd.DataFrame
     center: float
     scale: float
@@ -179,8 +204,12 @@ class WefatResult(Result):
     def measured(self, prob: float) -> dict[str, Measured]:
         """Return what limits are compared with: the slope, and the correlation."""
         shown, _ = self.shown_with(View(prob))
-        named = {"slope": shown.slope, "true correlation": shown.true_correlation}
-        rows = pd.DataFrame([{"contrast": name, **asdict(row)} for name, row in named.items()])
+        rows = pd.DataFrame(
+            [
+                {"contrast": "slope", **asdict(shown.slope)},
+                {"contrast": "true correlation", **shown.true_correlation.as_row()},
+            ]
+        )
         rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
         missing = len(self.fit.provenance["coverage"].get("missing", ()))
         coverage = with_coverage(self.n / (self.n + missing))
@@ -279,7 +308,8 @@ def wefat(
     -----
     With :math:`\beta` the slope and :math:`\sigma_b` the spread of targets around the line of one
     set, the true correlation is :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`, of targets whose
-    covariate varies as that of the listed ones. The model is ``bayesbias model show wefat``.
+    covariate varies as that of the listed ones. Its interval is equal-tailed. The model is
+    ``bayesbias model show wefat``.
 
     Examples
     --------
@@ -438,7 +468,7 @@ def _mixed(
     return answer.mixtures, spread
 
 
-def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> Estimated:
+def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> TrueCorrelation:
     """Describe the correlation of true associations with the covariate.
 
     Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation
@@ -447,7 +477,9 @@ def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> Estima
     """
     unit = np.sqrt(2) * spread[..., None]
     mean, sd = slope.mean / unit, slope.sd / unit
-    return _estimated(Correlations(mean, sd, slope.quantity, slope.weight), prob)
+    found = describe_mixtures(Correlations(mean, sd, slope.quantity, slope.weight), prob)
+    numbers = {name.removeprefix("hpdi_"): float(values[0]) for name, values in found.items()}
+    return TrueCorrelation(**numbers)
 
 
 def _estimated(mixture: Mixtures, prob: float) -> Estimated:
@@ -457,7 +489,10 @@ def _estimated(mixture: Mixtures, prob: float) -> Estimated:
 
 
 class Correlations(Mixtures):
-    """Correlations ``t / sqrt(1 + t ** 2)``, where each t is a mixture of normals."""
+    """Correlations ``t / sqrt(1 + t ** 2)``, where each t is a mixture of normals.
+
+    Their intervals are equal-tailed.
+    """
 
     @override
     def described(self, prob: float) -> dict[str, np.ndarray]:
@@ -465,7 +500,7 @@ class Correlations(Mixtures):
         from scipy.special import ndtr
 
         shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2  # closer together in the tails
-        start, middle = np.linspace(0, 1 - prob, _STEPS), (np.arange(_STEPS) + 0.5) / _STEPS
+        middle = (np.arange(_STEPS) + 0.5) / _STEPS
         found = []
         means, sds = (values.reshape(-1, len(self)).T for values in (self.mean, self.sd))
         for mean, sd in zip(means, sds, strict=True):
@@ -477,7 +512,6 @@ class Correlations(Mixtures):
             )  # both are reached at -1 and 1 alone, but for rounding
             value = (places / np.hypot(1, places))[at]
             quantile = PchipInterpolator([0, *below[inside], 1], [-1, *value[inside], 1])
-            low, high, values = quantile(start), quantile(start + prob), quantile(middle)
-            best = int(np.argmin(high - low))
-            found.append((values.mean(), values.std(), low[best], high[best]))
+            values, ends = quantile(middle), quantile([(1 - prob) / 2, (1 + prob) / 2])
+            found.append((values.mean(), values.std(), *ends))
         return dict(zip(("mean", "sd", "low", "high"), np.transpose(found), strict=True))

@@ -13,13 +13,13 @@ from bayesbias.inference.view import Verdict, View, sure_side
 from bayesbias.scores.score import Score
 from bayesbias.studies import common
 from bayesbias.studies.glossary import explain_distances
-from bayesbias.studies.wefat.result import Estimated, WefatResult
+from bayesbias.studies.wefat.result import Estimated, TrueCorrelation, WefatResult
 
 QUESTION = "Do associations of words rise or fall with a number about them?"
 ONE_VERDICT = True
 FILES_BEFORE = False
 FIT_FILE = ""
-TYPES: tuple[type, ...] = (WefatResult, Estimated, Score)
+TYPES: tuple[type, ...] = (WefatResult, Estimated, TrueCorrelation, Score)
 glossary = explain_distances
 
 
@@ -38,7 +38,7 @@ def main_table(result: WefatResult) -> pd.DataFrame:
     known = result.published
     rows = [
         {"label": f"slope per SD of {known.covariate}", **asdict(result.slope)},
-        {"label": "correlation of true associations", **asdict(result.true_correlation)},
+        {"label": "correlation of true associations", **result.true_correlation.as_row()},
         {
             "label": "published correlation r",
             "mean": known.value,
@@ -64,7 +64,8 @@ def sections(result: WefatResult, view: View) -> list[Section]:
                 replace(HPDI, digits=3),
                 Column("p_value", "p", "p_value"),
             ),
-            note="The interval of r is Fisher's; p permutes the covariate.",
+            note="The interval of the true correlation is equal-tailed, that of r Fisher's; p "
+            "permutes the covariate.",
             show_on="terminal page files",
         ),
         Section(
