@@ -73,6 +73,7 @@ from .core.errors import (
     BayesbiasError as BayesbiasError,
     FitError as FitError,
     InputError as InputError,
+    ResourceError as ResourceError,
 )
 
 __version__: str

@@ -1,5 +1,5 @@
 """``python -m bayesbias``: the command line."""
 
-from bayesbias.cli.main import main
+from bayesbias.cli.start import main
 
 main()

@@ -37,7 +37,7 @@ def main_contrasts(fit: bb.BiasFit) -> pd.DataFrame:
         if level == "overall" or level in fit.spec.results.levels
     ]
     frames = [
-        fit.contrasts(estimand=e, level=level)
+        fit.contrasts(estimand=e, level=level, detail=True)
         for e in ("population", "listed_words")
         for level in levels
     ]

@@ -87,9 +87,9 @@ def texts_of_code(path):
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     docstrings = {id(part) for node in statements for part in ast.walk(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in docstrings and " " not in node.value:
-                yield node.value
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in docstrings and " " not in node.value:
+            yield node.value
 
 
 def test_only_the_lazy_loader_imports_by_a_text():

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
+from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, describe_error, files, frames, nearest, number_of
 from bayesbias.core.formatting import in_one_line, literal
 from bayesbias.core.progress import ticking
@@ -94,7 +95,7 @@ def load_predictions(
     corpus: Corpus = "occupations",
     *,
     name: str | None = None,
-    positive: int | None = None,
+    positive: int | str | None = None,
 ) -> Predictions:
     """Read a file of predictions.
 
@@ -107,7 +108,9 @@ def load_predictions(
         * With a header that names ``probability`` (or ``positive``, ``score``), and ``sentence``: rows may stand in any
           order. Where there are ``gender``, ``noun``, ``noun_pair``, ``profession``, ``control`` or
           ``negative`` they must agree; ``classifier`` tells several apart; other columns are left
-          alone. `Predictions.save` writes this.
+          alone. `Predictions.save` writes this. JSON lines are read too.
+        * With ``label`` and ``score``, as a transformers pipeline writes them: the score is that of
+          the label, and one of NEGATIVE is turned to 1 - score. Other labels need `positive`.
         * The same without ``sentence``: rows in the order of `occupation_sentences`.
         * Without a header, two columns of which one holds sentences: in any order.
         * Without a header, one number a row: positive-class probabilities in the order of
@@ -119,8 +122,9 @@ def load_predictions(
         What `load_occupations` takes.
     name : str, optional
         The name of the classifier; by default that of the file.
-    positive : {0, 1}, optional
-        Of two columns without a header, which is the positive class. By default the second column
+    positive : {0, 1} or str, optional
+        The positive one of two labels in a column ``label``, such as ``LABEL_1``; or
+        of two columns without a header, which is the positive class. By default the second column
         is taken, but only if its mean is above 0.5: sentences that assert a fact are seldom rated
         negative, and swapped columns are common.
 
@@ -146,8 +150,6 @@ def load_predictions(
     if shipped := path in files.list_names("sentiment", ".csv"):
         path = files.data_dir("sentiment") / f"{path}.csv"
     path = files.path_of(path, "path", "a .csv file of predictions")
-    if positive is not None:
-        positive = int(checks.choice(str(positive), ("0", "1"), "positive"))
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
     cells, comments = _cells_of(path)
@@ -157,14 +159,18 @@ def load_predictions(
         (True,): ["probability"],
         (False, True): ["sentence", "probability"],
         (True, False): ["probability", "sentence"],
-        (True, True): ["probability", "negative"] if positive == 0 else ["negative", "probability"],
+        (True, True): ["negative", "probability"],
     }
     if not named and number not in layouts:
         problem = f"expected a header, or columns that it can do without, got {len(number)} columns"
         valid = "the columns probability; negative, positive; or sentence, probability"
         raise InputError(problem, where=path, valid=valid)
+    label_of_positive = None if positive is None or not named else str(positive)
+    if positive is not None and not named:
+        positive = int(checks.choice(str(positive), ("0", "1"), "positive"))
+        layouts[True, True] = [*layouts[True, True]][:: 1 if positive else -1]
     header = cells.iloc[0].str.lower().tolist() if named else layouts[number]
-    if positive is not None and (named or "negative" not in header):
+    if positive is not None and not named and "negative" not in header:
         problem = "expected two columns without a header beside `positive`, got others"
         raise InputError(problem, where=path, hint="leave positive out")
     checks.distinct(header, "column", path)
@@ -182,9 +188,11 @@ def load_predictions(
     label = frames.checked_texts(label, f"{path}, column classifier")
     parts, notes = [], []
     for own, part in cells.groupby(label, sort=False):
+        turned, turned_note = positive_scores(part, probability[0], label_of_positive, path)
+        part = part.assign(**{probability[0]: turned})
         frame, note = _predictions_of(part, probability[0], wanted, path)
         parts.append(frame.assign(classifier=own))
-        notes += [f"{own}: {note}"] if note else []
+        notes += [f"{own}: {text}" for text in (turned_note, note) if text]
     frame = pd.concat(parts, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
     mean = frame["probability"].mean()
     if not named and "negative" in header and positive is None and mean < 0.5:
@@ -205,6 +213,11 @@ def load_predictions(
 
 def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of a file, indexed by their lines, and the comments at the top."""
+    if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+        held = frames.read_rows(path)
+        held = held.replace({np.nan: ""}).astype(str).map(str.strip)
+        header = pd.DataFrame([held.columns], columns=held.columns)
+        return pd.concat([header, held], ignore_index=True), []
     lines = files.read_text(path).splitlines()
     rows = (k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     top = next(rows, None)

@@ -129,6 +129,7 @@ def _unchanged(result: Debiased) -> list[str]:
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
     from bayesbias.embeddings.readers.arrays import WORDS_BESIDE, vocabulary_of
+    from bayesbias.studies import common
 
     if given["embedding"] is None or given["wordlist"] is None:
         raise InputError("expected --embedding and --wordlist, got less")
@@ -149,6 +150,16 @@ def debias(method: str, out: Path, **given: Any) -> None:
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)
-    notes = [*result.notes, *_unchanged(result)]
-    notes = shared.noted(notes)
-    shared.tell({**result.as_dict(), "written": str(out)}, repr(result), *notes, f"Written  {out}")
+    misspelled = {
+        word: known
+        for word, known in result.embedding.misspelled.items()
+        if word not in listed.control_words
+    }
+    warnings = common.warning_on_misspelled(misspelled)
+    shared.tell(
+        {**result.as_dict(), "warnings": warnings, "written": str(out)},
+        repr(result),
+        *shared.warned(warnings),
+        *shared.noted([*result.notes, *_unchanged(result)]),
+        f"Written  {out}",
+    )

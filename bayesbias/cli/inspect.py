@@ -33,6 +33,7 @@ def describe(out: Path | None, force: bool, **given: Any) -> None:
     import pandas as pd
 
     from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.studies.common import sentence
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
@@ -71,7 +72,14 @@ def describe(out: Path | None, force: bool, **given: Any) -> None:
         "neighbor of no other word."
     )
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
-    answer = {"embedding": vectors.name, "shapes": found, "written": out and str(out)}
+    of_vectors = [sentence(note) for note in vectors.notes]
+    notes = [*of_vectors, *notes]
+    answer = {
+        "embedding": vectors.name,
+        "shapes": found,
+        "notes": of_vectors,
+        "written": out and str(out),
+    }
     title = "\nMean cosine of two words, before and after postprocessing\n"
     lines = [title, *shared.lines_of(rows, COLUMNS)]
     shared.tell_table(answer, f"vectors {vectors.name} | {size}", lines, said, notes)
@@ -131,9 +139,22 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     opened = bb.load_run(run)
     view = opened.view.changed(**shared.chosen(changed, *shared.VIEW))
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    if out is not None and out.exists():
+        _check_page(out, run)
     watch(click.get_current_context(), out or beside)
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
+
+
+def _check_page(out: Path, run: Path) -> None:
+    """Refuse a page in the place of a file of a run, or of what the run was made of."""
+    from bayesbias.output.manifest import MANIFEST, read_manifest
+
+    manifest = read_manifest(run)
+    inputs: list[Any] = [run / name for name in (*manifest["files"], MANIFEST)]
+    for value in (manifest["inputs"] or {}).values():
+        inputs += value if isinstance(value, list) else [value]
+    check_not_input(out, inputs)
 
 
 @shared.command("as_json")

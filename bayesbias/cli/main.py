@@ -3,29 +3,24 @@
 Results go to stdout, all else to stderr. `EXIT_CODES` lists how a command ends.
 """
 
-import contextlib
 import errno
 import gc
-import importlib
 import os
 import re
-import signal
 import sys
-import threading
-import time
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 import bayesbias
+from bayesbias.cli.start import NOTHING_WRITTEN, code_of, signals
 from bayesbias.cli.stopping import StoppedError, stop_line
-from bayesbias.core import BayesbiasError, InputError
-from bayesbias.core.errors import describe_error
+from bayesbias.core import BayesbiasError, InputError, packages
+from bayesbias.core.errors import as_resource_error, describe_error, format_warning
 
 DONE, PART_FAILED, BAD_INPUT, FAILED = 0, 1, 2, 3
-INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143  # 128 and the number of the signal
+PIPE_CLOSED = 141  # 128 and the number of the signal
 EXIT_CODES = """\b
 Exit codes:
   0    done
@@ -38,7 +33,6 @@ Exit codes:
 Start with: bayesbias demo
 """
 TRACEBACK = "BAYESBIAS_TRACEBACK"  # in the environment: a failure shows where it is
-_AT_ONCE = 1.0  # seconds in which further signals are those of the same key press
 # Errors of a file or disk that the user can change, also where they name no file.
 _OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 
@@ -66,15 +60,14 @@ class Commands(click.Group):
         """Return a command, or None for a name that there is not."""
         if cmd_name not in MODULES:
             return None
-        module = importlib.import_module(f"bayesbias.cli.{MODULES[cmd_name]}")
-        return getattr(module, cmd_name.replace("-", "_"))
+        return packages.member(f"bayesbias.cli.{MODULES[cmd_name]}:{cmd_name.replace('-', '_')}")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and keep from click what it would take for another end of it."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise StoppedError(stop_line(ctx), _code_of(error)) from error
+            raise StoppedError(stop_line(ctx), code_of(error)) from error
         except (EOFError, OSError) as error:
             raise _CarriedError from error
 
@@ -108,27 +101,18 @@ def cli() -> None:
     """Measure social association in word vectors, encoders and classifiers."""
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does."""
-
-
 class _CarriedError(Exception):
     """Carries an error, its cause, past click."""
-
-
-def _code_of(error: BaseException | None) -> int:
-    return TERMINATED if isinstance(error, _Terminated) else INTERRUPTED
 
 
 def main() -> None:
     """Run the command; every end but that of a closed pipe has a code and one line."""
     os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, not shown
-    # One line, without the place in the program.
-    warnings.formatwarning = lambda message, *_, **__: f"Warning  {message}\n"
+    warnings.formatwarning = format_warning
     # What libraries make when they are imported stays: to look for garbage among it took a tenth
     # of a command.
     gc.set_threshold(50_000, 20, 100)
-    with _signals():
+    with signals():
         try:
             code = _run()
         except BrokenPipeError:  # of a message
@@ -136,33 +120,6 @@ def main() -> None:
         if not _flushed():
             code = code or PIPE_CLOSED
     sys.exit(code)
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Raise an exception at Ctrl-C and SIGTERM, so that unfinished files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    last = -_AT_ONCE
-
-    def stop(number: int, frame: Any) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < _AT_ONCE:  # while files of the first are removed
-            return
-        last = now
-        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as in the background of a shell
-            before[number] = signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _run() -> int:
@@ -173,8 +130,8 @@ def _run() -> int:
         click.echo(str(stop), err=True)
         return stop.code
     except (click.Abort, KeyboardInterrupt) as error:  # before a command began
-        click.echo("Stopped. Nothing was written.", err=True)
-        return _code_of(error.__cause__ if isinstance(error, click.Abort) else error)
+        click.echo(NOTHING_WRITTEN, err=True)
+        return code_of(error.__cause__ if isinstance(error, click.Abort) else error)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT
@@ -208,7 +165,8 @@ def _report_error(error: BaseException) -> int:
     if isinstance(error, InputError):
         option = f"--{error.parts['where'].replace('_', '-')}"  # its argument, in Python
         return _report(f"--{error}" if option in sys.argv else str(error), BAD_INPUT)
-    if isinstance(error, BayesbiasError):
+    resources = as_resource_error(error)
+    if isinstance(error, BayesbiasError) and resources is None:
         return _report(str(error), BAD_INPUT)
     if isinstance(error, OSError) and (error.filename or error.errno in _OF_DISKS):
         problem = ": ".join(map(str, filter(None, (error.filename, error.strerror))))
@@ -218,11 +176,9 @@ def _report_error(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, MemoryError):
-        what = f" ({error})" if str(error) else ""
-        hint = "Give fewer draws, chains or words, or use a machine with more memory."
-        return _report(f"not enough memory{what}. {hint}", FAILED)
-    if isinstance(error, OSError) or "can't start new thread" in str(error):
+    if resources is not None:
+        return _report(str(resources), FAILED)
+    if isinstance(error, OSError):
         hint = "Free some, or raise the limits (ulimit -a)."
         return _report(f"the system refused a resource ({describe_error(error)}). {hint}", FAILED)
     hint = (

@@ -49,10 +49,13 @@ COVERED = (
 @click.pass_context
 def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
     """Fit every embedding, word list and model of a plan."""
+    from bayesbias.output.replacing import settle
+
     asked = bb.sweeps.load_plan(plan)
     if common_words:
         asked = replace(asked, common_words=True)
     how = shared.chosen(given, "workers", "dask", "resume")
+    settle(out)  # what was cut short when an earlier sweep was stopped
     try:
         result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
         shared.show(result, {**given, "out": out, "force": True})  # `run_sweep` checked the folder

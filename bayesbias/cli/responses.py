@@ -42,7 +42,9 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     from bayesbias.studies import requirements
     from bayesbias.studies.responses.table import group_contrasts
 
-    table = bb.studies.load_responses(files, layout=given["layout"], columns=named)
+    table = bb.studies.load_responses(
+        files, layout=given["layout"], columns=named, positive=given["positive"]
+    )
     if given["require"]:  # names are known before the fit
         pairs = group_contrasts(table.groups) or group_contrasts(table.models)
         known = [*(name for name, *_ in pairs), *requirements.OF_ALL]
@@ -79,7 +81,14 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
 
 @click.group(cls=shared.Group, invoke_without_command=True)
 @shared.options(
-    "own.sentiment", "covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", "require"
+    "own.sentiment",
+    "covariates",
+    "slope",
+    "allow_pickle",
+    *shared.SAMPLING[:-1],
+    "prob",
+    "alpha",
+    "require",
 )
 @shared.options(*shared.OUTPUT)
 @click.pass_context
@@ -121,9 +130,9 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
     if not paths and not classifiers:
         raise InputError("expected --predictions or --classifier, got neither")
     names = [*given["name"], *[None] * (len(paths) + len(classifiers) - len(given["name"]))]
-    column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
+    positive = None if classifiers else given["positive"]  # which names a label of classifiers
     found = [
-        bb.load_predictions(file, listed, name=name, positive=column)
+        bb.load_predictions(file, listed, name=name, positive=positive)
         for file, name in zip(paths, names, strict=False)
     ]
     for source, name in zip(classifiers, names[len(paths) :], strict=True):

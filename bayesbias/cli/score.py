@@ -14,10 +14,9 @@ COLUMNS = (
     Column("value", "value", "signed", digits=3),
     Column("low", "{prob} interval", "interval", 3, "high"),
     Column("p_value", "p", "p_value"),
-    Column("reads", "reading"),
+    Column("reading", "reading"),
 )
-OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob")
-ALPHA = 0.05
+OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob", "alpha")
 
 
 @shared.command(
@@ -29,6 +28,7 @@ ALPHA = 0.05
     "seed",
     "samples",
     "prob",
+    "alpha",
     *shared.READING,
     "detail",
     "as_json",
@@ -36,6 +36,7 @@ ALPHA = 0.05
 def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     from bayesbias.output.text import wrapped
+    from bayesbias.studies import common
     from bayesbias.wordlists.wordlist import check_number_of_pairs
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
@@ -64,39 +65,57 @@ def score(scores: str | None, **given: Any) -> None:
     if not results:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError(f"expected data for a score, got none ({reasons})")
+    warnings = common.word_warnings(table.coverage.as_dict())
     answer = {
         "scores": [result.as_dict() for result in results],
+        "alpha": given["alpha"],
         "left_out": {name: str(error) for name, error in left_out.items()},
+        "warnings": warnings,
         "provenance": dict(table.provenance),
     }
     if given["detail"]:
         about = [SCORES[name] for name in dict.fromkeys(result.name for result in results)]
         told = [wrapped(f"{row.title}: {row.about} {row.known} {row.source}.") for row in about]
         more = ["\n" + "\n".join(each) for each in told]
+        more += shared.warned(warnings)
         shared.tell(answer, "\n\n".join(map(str, results)), *more)
     else:
-        shared.tell_table(answer, *_screen(results, left_out, table, given))
+        shared.tell_table(answer, *_screen(results, left_out, table, vectors, given), warnings)
 
 
 def _screen(
-    results: list[Any], left_out: dict[str, InputError], table: Any, given: Any
+    results: list[Any],
+    left_out: dict[str, InputError],
+    table: Any,
+    vectors: bb.Embedding | None,
+    given: Any,
 ) -> tuple[str, list[str], str, list[str]]:
     """Return title line, one table of all scores, headline and notes."""
     import pandas as pd
+
+    from bayesbias.embeddings.spelling import ANOTHER_SPELLING
+    from bayesbias.studies.common import sentence
+    from bayesbias.tables.pair_table import notes_of_vectors
 
     rows = []
     notes = []  # each with the score that it is of
     for name, error in left_out.items():
         reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
         notes.append((f"left out: {reason}", SCORES[name].title))
+    of_vectors = notes_of_vectors(table) if vectors is None else list(vectors.notes)
+
+    def is_of_vectors(note: str) -> bool:
+        """Whether a note is on what was read, which is said once and not for each score."""
+        return note in of_vectors or note.startswith(ANOTHER_SPELLING)
+
     a_query = any("WEFE" in note for note in table.coverage.notes)
     for result in results:
         about = SCORES[result.name]
         of = f" {result.data.split(' of ')[0]}" if result.name == "sc_weat" else ""
-        title, reads = f"{about.title}{of}", about.reading(result.value)
+        title = f"{about.title}{of}"
         shown = f"{title} effect size d" if result.label == "effect size" else title
-        rows.append({**result.as_dict(), "title": title, "score": shown, "reads": reads})
-        notes += [(note, title) for note in result.notes]
+        rows.append({**result.as_dict(), "title": title, "score": shown, "reading": result.reading})
+        notes += [(note, title) for note in result.notes if not is_of_vectors(note)]
         if result.name == "weat" and a_query:
             of_wefe = f"WEFE's WEAT is the difference of sums, here {result.statistic:+.4f}"
             if result.value is not None:
@@ -113,29 +132,41 @@ def _screen(
         a, b = (f"attributes of {s}" if s in (x, y) else s for s in sets)
         lines.append(f"X: {x}, Y: {y}, A: {a}, B: {b}")
     lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"])]
-    tested = frame.dropna(subset="p_value")
-    low = tested["p_value"] < ALPHA
-    one_sided = tested["details"].map(lambda of: of.get("sides") == 1).astype(bool)
-    high = one_sided & (tested["p_value"] > 1 - ALPHA)
-    said = [
-        f"{verdict}: {', '.join(tested['title'][own])}."
-        for verdict, own in (
-            (f"Significant (p < {ALPHA:g})", low),
-            (f"Opposite direction (one-sided p > {1 - ALPHA:g})", high),
-            ("Not significant", ~low & ~high),
-        )
-        if own.any()
-    ]
+    verdicts = _verdicts(results, [row["title"] for row in rows], given["alpha"])
+    headline = " ".join(f"{verdict}: {', '.join(titles)}." for verdict, titles in verdicts.items())
     more = []
-    if one_sided.any():
+    if any(result.details.get("sides") == 1 for result in results):
         what = "is X closer to A, and Y to B? A p near 1 points the other way"
         more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
     if missing := checks.once(word for result in results for word in result.dropped):
         more.append(f"{number_of(len(missing), 'word')} without a vector: {some(missing, 6)}.")
+    more += [sentence(note) for note in of_vectors]
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
-    headline = " ".join(said) or "These scores have no significance test."
+    headline = headline or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more
+
+
+def _verdicts(results: list[Any], titles: list[str], alpha: float) -> dict[str, list[str]]:
+    """Return the titles of tested scores, under what their p-values say at a level."""
+    level = f"{alpha:g}".removeprefix("0")
+    verdicts: dict[str, list[str]] = {
+        f"Significant at {level}": [],
+        f"Opposite direction, significant at {level}": [],
+        f"Not significant at {level}": [],
+    }
+    significant, opposite, others = verdicts.values()
+    for result, title in zip(results, titles, strict=True):
+        p_opposite = result.details.get("p_opposite")
+        if result.p_value is None:
+            continue
+        if result.p_value <= alpha:
+            significant.append(title)
+        elif p_opposite is not None and p_opposite <= alpha:
+            opposite.append(title)
+        else:
+            others.append(title)
+    return {verdict: titles for verdict, titles in verdicts.items() if titles}
 
 
 @shared.command(
@@ -146,6 +177,7 @@ def _screen(
     *shared.SAMPLING,
     "samples",
     "prob",
+    "alpha",
     "require",
     *shared.OUTPUT,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
@@ -16,9 +17,11 @@ import bayesbias as bb
 from bayesbias.cli.stopping import watch
 from bayesbias.core import InputError, files
 from bayesbias.core.files import plain
+from bayesbias.core.progress import without_bars, working
 from bayesbias.core.sections import Interpretation
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_AT_WORK = "bayesbias.at_work"  # the context whose command shows that it works
 WIDEST = 26  # columns of the name of an option
 PATH = click.Path(path_type=Path)
 
@@ -101,7 +104,14 @@ class Command(click.Command):
         """Run the command; what it may write is known, should it be stopped."""
         paths = [ctx.params[name] for name in ("out", "file") if ctx.params.get(name)]
         watch(ctx, *map(Path, paths))
-        return super().invoke(ctx)
+        if ctx.params.get("as_json"):
+            shown: Any = without_bars()
+        elif ctx.meta.setdefault(_AT_WORK, ctx) is ctx:
+            shown = working(ctx.command_path)
+        else:  # a subcommand
+            shown = contextlib.nullcontext()
+        with shown:
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""
@@ -347,9 +357,9 @@ def show(
         met = {"requirements": [check.as_dict() for check in checks]} if limits is not None else {}
         tell({**answer, **met, **(extra or {}), **written})
     else:
-        click.echo(bb.output.to_text(result, view, detail=given["detail"], more=more))
+        _print(bb.output.to_text(result, view, detail=given["detail"], more=more))
         if out is not None:
-            click.echo(f"Written  {out}: {len(written_files) - 1} files and run.json{replaced}")
+            _print(f"Written  {out}: {len(written_files) - 1} files and run.json{replaced}")
     failed = [name for name, fit in result.fits().items() if not fit.diagnostics()["ok"]]
     for name in failed:
         of = f" of {name}" if name else ""
@@ -360,6 +370,12 @@ def show(
         click.echo(check.line, err=True)
     if failed or not all(check.met for check in checks):
         context.exit(1)
+
+
+def _print(text: str) -> None:
+    """Print results, over no bar of progress."""
+    with without_bars():
+        click.echo(text)
 
 
 def _typed(names: Iterable[str]) -> list[str]:
@@ -380,6 +396,13 @@ def noted(notes: Iterable[str]) -> list[str]:
     return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
 
 
+def warned(warnings: Iterable[str]) -> list[str]:
+    """Return the lines of warnings."""
+    from bayesbias.output.text import wrapped
+
+    return [line for text in warnings for line in wrapped(text, "Warning  ", " " * 9)]
+
+
 def tell_list(titles: Mapping[str, str], *lines: str, **more: Any) -> None:
     """Print names with what they are, in lines of 80 columns."""
     formatter = click.HelpFormatter(width=80)
@@ -396,12 +419,17 @@ def lines_of(*table: Any) -> list[str]:
 
 
 def tell_table(
-    answer: Mapping[str, Any], about: str, lines: Sequence[str], headline: str, notes: Sequence[str]
+    answer: Mapping[str, Any],
+    about: str,
+    lines: Sequence[str],
+    headline: str,
+    notes: Sequence[str],
+    warnings: Sequence[str] = (),
 ) -> None:
-    """Print an answer as JSON, or as a title line, a table, a headline and notes."""
+    """Print an answer as JSON, or as a title line, a table, a headline, warnings and notes."""
     from bayesbias.output.text import interpretation_text
 
-    said = interpretation_text(Interpretation("", headline, (), tuple(notes)))
+    said = interpretation_text(Interpretation("", headline, tuple(warnings), tuple(notes)))
     tell(answer, f"bayesbias {bb.__version__} | {about}", *lines, "", said)
 
 
@@ -409,7 +437,7 @@ def tell(answer: Mapping[str, Any], *lines: str) -> None:
     """Print an answer as one JSON object where that was asked for, else these lines."""
     context = click.get_current_context()
     if not (kind := context.params.get("as_json")):
-        click.echo("\n".join(lines))
+        _print("\n".join(lines))
         return
     schema = context.command_path.partition(" ")[2].replace(" ", "-")
     if kind == "brief":

@@ -98,6 +98,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
 
     English words that the shipped vectors build from subwords may be misspelled.
     """
+    from bayesbias.studies import common
     from bayesbias.wordlists.listfile import check_wordlist
 
     problems, words = check_wordlist(file)
@@ -106,6 +107,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     lines = []
     notes = []
     found = None
+    warnings = []
     if words is not None and not problems:
         notes = [*words.notes, *words.thin]
         sizes = (
@@ -129,22 +131,24 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
                 told.append(_MOSTLY_MISSING)
         for what, listed in (
             ("missing from", found["missing"]),
-            ("perhaps misspelled: built from subwords in", found["composed"]),
+            ("not known as a whole: built from subwords in", found["composed"]),
         ):
             if listed:
                 told.append(f"{len(listed)} words {what} {vectors}: {some(listed, 20)}")
-        if found["matched"]:
+        if found["matched"] and embedding is None:
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
             told.append(f"Spelled differently in {vectors}: {spelt}")
+        warnings = common.warning_on_misspelled(found["misspelled"])
     answer = {
         "file": file,
         "ok": not problems,
         "problems": list(map(str, problems)),
+        "warnings": warnings,
         "notes": notes,
         "vectors": found,
     }
     if lines or given["as_json"]:
-        shared.tell(answer, *lines, *shared.noted(told))
+        shared.tell(answer, *lines, *shared.warned(warnings), *shared.noted(told))
     ctx.exit(2 if problems else 0)
 
 
@@ -152,6 +156,8 @@ def _found(
     words: "bb.WordList", given: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, GroupCoverage], tuple[str, ...]]:
     """Return which words of a list the vectors have, also by set, and the notes of the vectors."""
+    from bayesbias.tables.distances import misspelled_words
+
     vectors = shared.vectors_of(given, words.words)
     sets = {}
     for group in words.classes:
@@ -175,5 +181,8 @@ def _found(
         "missing": list(vectors.missing),
         "matched": dict(vectors.matched),
         "composed": [word for word in vectors.composed if word in own],
+        "misspelled": {
+            word: known for word, known in misspelled_words(vectors, words).items() if word in own
+        },
     }
     return found, coverages, vectors.notes

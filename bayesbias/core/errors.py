@@ -1,15 +1,22 @@
 """The errors a user can cause: ``<argument or file>: expected <X>, got <Y>. <What to do.>``."""
 
+import contextlib
+import errno
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bayesbias.core.formatting import in_one_line, some
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _SHOWN = 100  # characters of what was found
 _COMPARED = 50_000  # options of which the nearest is sought
+_REFUSED = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+# How Python and compiled libraries say that the system gave them nothing.
+_NO_THREAD = ("new thread", "spawn thread", "spawn worker thread")
+_NO_RESOURCE = (*_NO_THREAD, "resource temporarily unavailable", "cannot allocate memory")
 
 
 class BayesbiasError(Exception):
@@ -117,6 +124,55 @@ class FitError(BayesbiasError, RuntimeError):
     __module__ = "bayesbias"
 
 
+class ResourceError(BayesbiasError, RuntimeError):
+    """The system gave no more memory, threads or processes.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> issubclass(bb.ResourceError, bb.BayesbiasError)
+    True
+    """
+
+    __module__ = "bayesbias"
+
+
+def as_resource_error(error: BaseException) -> ResourceError | None:
+    """Return the error of a lack of resources that another error tells of, or None.
+
+    Examples
+    --------
+    >>> print(as_resource_error(MemoryError()))
+    not enough memory. Give fewer draws, chains or words, or use a machine with more memory.
+    >>> as_resource_error(ValueError("a wrong value")) is None
+    True
+    """
+    if isinstance(error, ResourceError):
+        return error
+    reason = in_one_line(str(error), 120)
+    if isinstance(error, MemoryError):
+        what = f" ({reason})" if reason else ""
+        hint = "Give fewer draws, chains or words, or use a machine with more memory."
+        return ResourceError(f"not enough memory{what}. {hint}")
+    refused = isinstance(error, OSError) and error.errno in _REFUSED and not error.filename
+    if refused or any(words in reason.lower() for words in _NO_RESOURCE):
+        hint = "Give fewer cores, workers or chains, or raise the limits (ulimit -a)."
+        return ResourceError(f"the system refused a resource ({describe_error(error)}). {hint}")
+    return None
+
+
+@contextlib.contextmanager
+def lack_of_resources() -> Iterator[None]:
+    """Raise `ResourceError` for whatever tells of a lack of memory, threads or processes."""
+    try:
+        yield
+    except BaseException as error:  # a panic of a compiled library is no Exception
+        problem = as_resource_error(error)
+        if problem is None or problem is error:
+            raise
+        raise problem from error
+
+
 def describe_error(error: BaseException) -> str:
     """Say an error in one line: our own by its message, any other by its type too."""
     said = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
@@ -126,6 +182,11 @@ def describe_error(error: BaseException) -> str:
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
+
+
+def format_warning(message: Warning | str, *place: Any, **line: Any) -> str:
+    """Return a warning of the command: one line, without the place in the program."""
+    return f"Warning  {message}\n"
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

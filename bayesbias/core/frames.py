@@ -1,8 +1,9 @@
 """Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
+import html
 import io
 import numbers
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from bayesbias.core.files import (
     refuse_binary,
 )
 
+_SHOWN_ROWS = 5  # of a table that is printed
+_SHOWN_WIDTH = 30  # characters of a cell
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
 
@@ -220,3 +223,32 @@ def read_parquet(path: Path, categories: Collection[str] = ()) -> Any:
         texts = [name for name in categories if name in pq.read_schema(file).names]
         file.seek(0)
         return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read()
+
+
+# Printed
+
+
+def first_rows(lines: Sequence[str], frame: pd.DataFrame) -> str:
+    """Return lines about a table, and below them its first rows.
+
+    Examples
+    --------
+    >>> print(first_rows(["Two words"], pd.DataFrame({"word": ["nurse", "cook"], "n": [1, 2]})))
+    Two words
+    <BLANKLINE>
+     word  n
+    nurse  1
+     cook  2
+    """
+    shown = frame.head(_SHOWN_ROWS).to_string(index=False, max_colwidth=_SHOWN_WIDTH)
+    more = ["..."] if len(frame) > _SHOWN_ROWS else []
+    return "\n".join([*lines, "", *shown.splitlines(), *more])
+
+
+def first_rows_html(lines: Sequence[str], frame: pd.DataFrame) -> str:
+    """Return the same for a notebook."""
+    text = "<br>".join(html.escape(line) for line in lines)
+    with pd.option_context("display.max_colwidth", _SHOWN_WIDTH):
+        rows = frame.head(_SHOWN_ROWS).to_html(index=False)
+    more = "<p>...</p>" if len(frame) > _SHOWN_ROWS else ""
+    return f"<p>{text}</p>{rows}{more}"

@@ -35,6 +35,21 @@ def attach(
     return __getattr__, lambda: sorted(names), names
 
 
+def member(place: str) -> Any:
+    """Return what ``module:name`` names, and import its module when it is asked for.
+
+    Only a folder of the same layer or of one below may be named; ``tests/test_layers.py`` reads
+    these texts.
+
+    Examples
+    --------
+    >>> member("bayesbias.core.formatting:number_of")(2, "word")
+    '2 words'
+    """
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def needed(
     extra: str, *modules: str, purpose: str, where: object = None, instead: str | None = None
 ) -> Any:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from bayesbias.core.formatting import literal
 
@@ -19,12 +20,43 @@ Tick = Callable[[int], None]
 _PATIENCE = 2.0  # seconds before a bar appears
 _APART = 0.2  # seconds between two pictures of a bar in a notebook
 _SILENT = "BAYESBIAS_PROGRESS"
+# Bars on the terminal, the innermost last: that one is shown, and those that it covers wait.
+_BARS: list[Any] = []
+_HIDDEN: list[None] = []  # one item for each block that shows none
+_LOCK = threading.RLock()
+
+
+@contextlib.contextmanager
+def without_bars() -> Iterator[None]:
+    """Show no bar on the terminal, as while results are printed."""
+    with _LOCK:
+        if _BARS and not _HIDDEN:
+            _BARS[-1].stop()
+        _HIDDEN.append(None)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _HIDDEN.pop()
+            if _BARS and not _HIDDEN:
+                _BARS[-1].start()
+
+
+@contextlib.contextmanager
+def working(label: str) -> Iterator[None]:
+    """Show that work goes on that takes long, wherever no other bar is shown."""
+    with ticking(label, None, long_steps=True):
+        yield
+
+
+def unseen(count: int) -> None:
+    """Follow work that no bar is shown of."""
 
 
 @contextlib.contextmanager
 def ticking(
     label: str,
-    total: int,
+    total: int | None,
     wished: bool | None = None,
     *,
     of_bytes: bool = False,
@@ -38,8 +70,8 @@ def ticking(
     ----------
     label : str
         What is being done.
-    total : int
-        Number of steps.
+    total : int, optional
+        Number of steps; without it the bar shows how long the work has taken.
     wished : bool, optional
         True or False to insist; by default only where stderr is a terminal, and in notebooks.
     of_bytes : bool
@@ -53,10 +85,15 @@ def ticking(
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     # A terminal of IPython has no kernel.
     in_notebook = wished is not False and getattr(shell, "kernel", None) is not None
-    if not (wished or in_notebook or (wished is None and sys.stderr.isatty())):
-        yield lambda count: None
+    on_terminal = bool(wished) or (wished is None and sys.stderr.isatty())
+    if not (in_notebook or on_terminal) or (in_notebook and total is None):
+        yield unseen
         return
-    show, close = (_notebook_bar if in_notebook else _terminal_bar)(label, total, of_bytes)
+    if in_notebook and total is not None:
+        show, close = _notebook_bar(label, total, of_bytes)
+    else:
+        show, close = _terminal_bar(label, total, of_bytes)
+    thread = threading.get_ident()
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
     done = 0
     begin = None
@@ -70,6 +107,8 @@ def ticking(
         if begin is not None:
             begin.cancel()
         done = count if of_bytes else done + count
+        if in_notebook and threading.get_ident() != thread:
+            return
         if at_once or time.perf_counter() - started > _PATIENCE:
             show(done)
 
@@ -82,26 +121,54 @@ def ticking(
         close()
 
 
-def _terminal_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:
+def _terminal_bar(label: str, total: int | None, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:
     """Return what shows a bar on standard error, and what removes it."""
+    bar: Any = None
+
+    def show(done: int) -> None:
+        nonlocal bar
+        with _LOCK:
+            if bar is None:
+                bar = _rich_bar(label, total, of_bytes)
+            bar.update(bar.task_ids[0], completed=done)
+            if bar not in _BARS:
+                if _BARS:
+                    _BARS[-1].stop()
+                _BARS.append(bar)
+            if _BARS[-1] is bar and not _HIDDEN:
+                bar.start()
+
+    def close() -> None:
+        with _LOCK:
+            if bar is None:
+                return
+            bar.stop()
+            _BARS.remove(bar)
+            if _BARS and not _HIDDEN:
+                _BARS[-1].start()
+
+    return show, close
+
+
+def _rich_bar(label: str, total: int | None, of_bytes: bool) -> Any:
     from rich import progress
     from rich.console import Console
 
+    counted: list[progress.ProgressColumn] = [progress.TimeElapsedColumn()]
+    if of_bytes:
+        counted = [progress.DownloadColumn(), progress.TimeRemainingColumn()]
+    elif total is not None:
+        counted = [progress.MofNCompleteColumn(), progress.TimeRemainingColumn()]
     bar = progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
-        progress.DownloadColumn() if of_bytes else progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
+        *counted,
         console=Console(stderr=True),
         transient=True,
+        redirect_stdout=False,  # results may go to a file
     )
-    task = bar.add_task(literal(label), total=total)
-
-    def show(done: int) -> None:
-        bar.update(task, completed=done)
-        bar.start()
-
-    return show, bar.stop
+    bar.add_task(literal(label), total=total)
+    return bar
 
 
 def _notebook_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:

@@ -62,14 +62,43 @@ def abilities() -> Abilities:
 
 
 def opened(given: Any) -> Any:
-    """Return a result: the one that is given, or that of a run or of a run folder."""
+    """Return a result: the one that is given, or that of a run or of a run folder.
+
+    Any other text is returned as it is, for the caller to refuse, or to read as a name.
+    """
     if isinstance(given, str | os.PathLike):
-        return abilities().load_run(given).result
+        folder = os.path.expanduser(given)
+        return abilities().load_run(folder).result if os.path.isdir(folder) else given
     return given.result if hasattr(given, "result") and hasattr(given, "path") else given
 
 
-class Result:
-    """What a study returns: printed, and in a notebook, it has the words of the terminal."""
+class _Shown(type):
+    """The type of results: without their machinery in ``dir``, as IPython reads the class too."""
+
+    MACHINERY: frozenset[str]
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in cls.MACHINERY]
+
+
+class Result(metaclass=_Shown):
+    """What a study returns: printed, and in a notebook, it has the words of the terminal.
+
+    Modules of the package also ask it for what only they need, such as its defaults for a view.
+    `MACHINERY` names these methods, and ``dir`` and the tab key leave them out.
+
+    Attributes
+    ----------
+    MACHINERY : frozenset of str
+        What users do not look for; a kind of result adds names of its own.
+    """
+
+    MACHINERY = frozenset(
+        {
+            "MACHINERY", "cached", "fits", "fits_to_check", "has_rope", "measured", "rope_in_words",
+            "rows_in_words", "shown_with", "study", "tests_in_words",
+        }
+    )  # fmt: skip
 
     @property
     def study(self) -> str:
@@ -183,11 +212,25 @@ class Result:
         view = {"prob": prob, "rope": rope, "standard_rope": standard_rope}
         return abilities().write_report(self, path, **view)
 
-    def save(self, path: Any) -> Any:
-        """Write the result to a folder that `bayesbias.load_run` reads."""
+    def save(self, path: Any) -> list[Path]:
+        """Write the result to a folder of tables and figures; see `bayesbias.save_run`.
+
+        Parameters
+        ----------
+        path : path
+            The folder of the run, which `bayesbias.load_run` reads.
+
+        Returns
+        -------
+        list of Path
+            The files, ``run.json`` last.
+        """
         return abilities().save_run(self, path)
 
-    # -- how it is printed -------------------------------------------------------------------------
+    # -- how it is printed, and what the tab key shows ---------------------------------------------
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in self.MACHINERY]
 
     def __repr__(self) -> str:
         try:

@@ -9,24 +9,38 @@ import functools
 import logging
 import multiprocessing
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
-from bayesbias.core import FitError, InputError, checks, describe_error
+from bayesbias.core import FitError, InputError, ResourceError, checks, describe_error
+from bayesbias.core.errors import format_warning
 from bayesbias.core.packages import needed
 
-_DIED = "the worker process died 2 times (ended by the system, perhaps for lack of memory)"
+_DIED = (
+    "the worker process died 2 times (ended by the system, perhaps for lack of memory). Give fewer "
+    "workers or draws, or use a machine with more memory"
+)
 _ANSWER_S = 10  # how long a scheduler may take to answer
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+_MOST_THREADS = 4
+
+
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Return how many threads share the work of one fit: one in a worker process."""
+    alone = os.environ.get("NUMBA_NUM_THREADS") == "1"
+    return 1 if alone else min(cores(), _MOST_THREADS)
 
 
 @functools.cache
@@ -79,7 +93,9 @@ def _done_here(task: Task) -> Future[Any]:
 @contextlib.contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
     """Start processes, and kill them at the end: finished work is on the disk."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    of_command = warnings.formatwarning is format_warning
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (of_command,))
     try:
         if pool.submit(os.getpid).exception():
             raise FitError(
@@ -93,13 +109,18 @@ def _processes(workers: int) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _start_worker() -> None:
-    """Take one thread, leave Ctrl-C to the parent, and end with it however it ends."""
+def _start_worker(of_command: bool) -> None:
+    """Take one thread, leave Ctrl-C to the parent, and end with it however it ends.
+
+    Warnings look as those of the command that started it.
+    """
     import signal
     import threading
 
     from threadpoolctl import threadpool_limits
 
+    if of_command:
+        warnings.formatwarning = format_warning
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     threadpool_limits(1)  # of what the script has imported before
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -188,7 +209,7 @@ class Hands(contextlib.ExitStack):
 
     def answers(
         self, tasks: deque[Task], expected: int = 0
-    ) -> Iterator[tuple[Any, Any, str | None]]:
+    ) -> Iterator[tuple[Any, Any, BaseException | None]]:
         """Yield the key, the answer and the error of each task, as they are done.
 
         Others may be added meanwhile, up to a number that is expected. What was on the workers
@@ -222,7 +243,7 @@ class Hands(contextlib.ExitStack):
                     yield task.key, future.result(), None
                 else:
                     died = isinstance(error, BrokenProcessPool)
-                    yield task.key, None, _DIED if died else describe_error(error)
+                    yield task.key, None, ResourceError(_DIED) if died else error
 
     def _threads_of_cluster(self) -> int:
         """Return how many threads the workers of the cluster have now."""

@@ -26,7 +26,11 @@ from bayesbias.core import FitError, InputError, checks, files, number_of, some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors, units
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.spelling import matched_spellings
+from bayesbias.embeddings.spelling import (
+    matched_spellings,
+    notes_of_spellings,
+    without_notes_of_words,
+)
 from bayesbias.wordlists.listfile import Source, load_wordlist
 from bayesbias.wordlists.wordlist import WordList, Words
 
@@ -453,12 +457,15 @@ def prepare(
             words=(*vectors.words, *extra.words),
             vectors=np.concatenate([vectors.vectors, extra.vectors]),
             composed=(*vectors.composed, *extra.composed),
+            matched={**vectors.matched, **extra.matched},
+            misspelled={**vectors.misspelled, **extra.misspelled},
         )
     # A wanted word that is there in another spelling is that word, not a second one.
     spelling = matched_spellings(wanted, held)
     row = {word: i for i, word in enumerate(vectors.words)}
-    unit = units(vectors.vectors)
-    notes = []
+    unit = units(vectors.vectors, vectors.name)
+    taken = {word: vectors.matched.get(held, held) for word, held in spelling.items()}
+    notes = [*notes_of_spellings(taken), *without_notes_of_words(vectors.notes)]
     present = []
     for group in listed:
         known = tuple(dict.fromkeys(spelling[word] for word in group if word in spelling))

@@ -13,7 +13,13 @@ import numpy as np
 from bayesbias.core import InputError, checks, files, nearest, number_of, some
 from bayesbias.embeddings import readers
 from bayesbias.embeddings.readers.common import Rows
-from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
+from bayesbias.embeddings.spelling import (
+    KnownWords,
+    fitting_key,
+    matched_spellings,
+    notes_of_shared_vectors,
+    notes_of_spellings,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +45,14 @@ class Embedding:
     composed : tuple of str
         Words built from subwords: fastText words outside the dictionary (from character n-grams)
         and words of ``minilm-static`` of more than one token.
+    misspelled : dict
+        Of the words in `composed` those that may be misspelled -> the word that the source has and
+        that is one letter away, or two for long words.
     missing : tuple of str
         Words asked for that the source does not have.
     notes : tuple of str
-        What a reader should know, such as two asked words that share one vector.
+        What a reader should know: words found under another spelling, words that share one vector,
+        skipped lines, a header that does not fit. Tables, scores and results keep these notes.
     lookup : callable, optional
         For an open vocabulary: takes a list of words (None for all that are listed) and returns the
         Embedding of those that have a vector, the others in its `missing`.
@@ -61,6 +71,7 @@ class Embedding:
     provenance: dict[str, Any] = field(default_factory=dict)
     matched: dict[str, str] = field(default_factory=dict)
     composed: tuple[str, ...] = ()
+    misspelled: dict[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     lookup: Callable[[Sequence[str] | None], Self] | None = None
@@ -195,7 +206,7 @@ def embedding_of(
         provenance={**facts, "dim": int(vectors.shape[1]), "sha256_vectors": digest},
         matched={word: spelling for word, spelling in spelt.items() if spelling != word},
         missing=tuple(word for word in asked or () if word not in spelt),
-        notes=(*notes_of_shared_vectors(spelt), *notes),
+        notes=(*notes_of_shared_vectors(spelt), *notes, *notes_of_spellings(spelt)),
         **more,
     )
 
@@ -237,7 +248,10 @@ def embedding_from_rows(
     facts = {**facts, "count": rows.count}
     if several:
         facts["several_vectors"] = len(several)
-    return embedding_of(name, spelt, vectors, facts, asked, notes, composed=composed)
+    misspelled = KnownWords(rows.known).misspelled(composed) if composed else {}
+    return embedding_of(
+        name, spelt, vectors, facts, asked, notes, composed=composed, misspelled=misspelled
+    )
 
 
 def none_found(
@@ -257,11 +271,19 @@ def none_found(
     return InputError(f"expected {which}, got {got}", where=where, hint=hint)
 
 
-def units(vectors: Any) -> np.ndarray:
+def units(vectors: Any, where: object = "vectors") -> np.ndarray:
     """Return vectors of length 1, one a row, in double precision."""
     array = np.array(vectors, dtype=float)
+    check_dimensions(array, where)
     array /= np.linalg.norm(array, axis=1, keepdims=True)
     return array
+
+
+def check_dimensions(vectors: np.ndarray, where: object = "vectors") -> None:
+    """Refuse vectors of one dimension."""
+    if vectors.shape[1] == 1:
+        hint = "every cosine of such vectors is 1 or -1: take vectors of more dimensions"
+        raise InputError("expected two dimensions or more, got one", where=where, hint=hint)
 
 
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:

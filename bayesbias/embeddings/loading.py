@@ -1,9 +1,10 @@
 """Word vectors from any common source, reading only the words asked for."""
 
 import contextlib
+import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import InputError, checks, files, nearest, some
-from bayesbias.core.progress import ticking
+from bayesbias.core.progress import ticking, without_bars
 from bayesbias.embeddings import readers, spelling
 from bayesbias.embeddings.embedding import Embedding, embedding_from_rows, embedding_of, none_found
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
@@ -70,7 +71,8 @@ def load_embedding(
         name of the matrix beside it.
     key : str or sequence of str, optional
         How the file writes its words, such as ``{word}_NOUN`` or ``/c/en/{word}``. Of several forms
-        the first that is there is used.
+        the first that is there is used. Without one, words of a matrix of tokens are those with the
+        mark of its tokenizer, such as ``\u0120he``; ``{word}`` takes keys as they are.
     on_bad_lines : {"skip", "error"}
         What to do with lines that cannot be read, a header that does not fit, vectors of zeros and
         words with several vectors. By default lines and zeros are skipped, several vectors are
@@ -105,7 +107,7 @@ def load_embedding(
     >>> load_embedding((["rabbi", "imam"], np.eye(2)), ["imam", "priest"]).missing
     ('priest',)
     """
-    if type(x).__name__ == "Debiased":  # of `hard_debias`; its folder imports this one
+    if isinstance(getattr(x, "embedding", None), Embedding):  # as what `hard_debias` returns has
         x = x.embedding
     checks.choice(on_bad_lines, ("skip", "error"), "on_bad_lines")
     asked = _asked(words)
@@ -196,8 +198,9 @@ def read_rows(
         if not isinstance(pattern, str) or pattern.count("{word}") != 1:
             problem = "expected a form with {word} once, such as {word}_NOUN"
             raise InputError(problem, where="key", found=pattern)
+    forms = keys or ("{word}", *spelling.TOKEN_FORMS)
     reading = Reading(
-        wanted=None if asked is None else dict.fromkeys(spelling.with_keys(asked, keys)),
+        wanted=None if asked is None else dict.fromkeys(spelling.with_keys(asked, forms)),
         vocab=None if vocab is None else files.path_of(vocab, "vocab"),
         strict=strict,
         asked=asked or [],
@@ -223,6 +226,8 @@ def read_rows(
     else:
         rows, source, form_of, short = _rows_in_memory(x, reading)
         facts = {"source": source, "format": form_of}
+    if not keys and (form_of_tokens := _form_of_tokens(rows, asked, facts["source"])):
+        keys = (form_of_tokens,)
     if keys:
         facts["key"] = keys if len(keys) > 1 else keys[0]
         held = [spelling.word_of_key(word, keys) for word in rows.words]
@@ -233,7 +238,65 @@ def read_rows(
         rows.words = [held[row][0] for row in chosen]
         rows.vectors = rows.vectors[chosen]
         rows.places = [rows.places[row] for row in chosen]
+    elif asked is not None:
+        _without_tokens(rows, asked)
     return rows, short, facts
+
+
+def _form_of_tokens(rows: Rows, asked: list[str] | None, where: object) -> str | None:
+    """Return the form of the words of a matrix of tokens; None for other sources.
+
+    A note says what counts as a word. Where it is not certain, words with a rival are refused.
+    """
+    form = rows.marks.certain or rows.marks.possible
+    if form is None:
+        return None
+    known = set(rows.words)
+    in_form = {spelling.word_of_key(word, [form])[0] for word in known} - {""}
+    if asked is None:
+        if rows.marks.certain:
+            rows.notes = [*rows.notes, _about_tokens(form, min(in_form), [])]
+        return rows.marks.certain
+    pieces = spelling.matched_spellings(asked, known)
+    marked = spelling.matched_spellings(asked, in_form)
+    if not rows.marks.certain:
+        if rivals := [word for word in pieces if word in marked]:
+            first, second = pieces[rivals[0]], form.replace("{word}", marked[rivals[0]])
+            problem = f"expected one key for {rivals[0]!r}, got {first!r} and {second!r}"
+            hint = f'name the form of its words: --key "{{word}}" or --key "{form}" (key=)'
+            raise InputError(problem, where=where, hint=hint)
+        return None
+    lost = [word for word in pieces if word not in marked]
+    if lost and not marked:
+        form_of_first = form.replace("{word}", lost[0])
+        problem = f"expected words such as {form_of_first!r}, got only pieces inside words"
+        hint = 'to take pieces nevertheless: --key "{word}" (key=)'
+        raise InputError(problem, where=where, found=some(lost), hint=hint)
+    if pieces and marked:
+        rows.notes = [*rows.notes, _about_tokens(form, next(iter(marked)), lost)]
+    return form
+
+
+def _about_tokens(form: str, example: str, lost: list[str]) -> str:
+    """Say which keys of a matrix of tokens are words."""
+    key = form.replace("{word}", example)
+    note = f"{spelling.OF_TOKENS} the word {example} is {key}, not {example}, a piece of words"
+    if lost:
+        note += f"; pieces only, so out of vocabulary: {some(lost)}"
+    return note
+
+
+def _without_tokens(rows: Rows, asked: list[str]) -> None:
+    """Drop rows that were read as words of tokens, which the source does not hold."""
+    plain = {*spelling.with_keys(asked, ()), *rows.composed}
+    chosen = [row for row, word in enumerate(rows.words) if word in plain]
+    if len(chosen) == len(rows.words):
+        return
+    if not chosen:
+        rows.sample = rows.sample or list(rows.words)
+    rows.words = [rows.words[row] for row in chosen]
+    rows.vectors = rows.vectors[chosen]
+    rows.places = [rows.places[row] for row in chosen]
 
 
 def _file_of(x: checks.FilePath, progress: bool | None) -> Path:
@@ -284,6 +347,7 @@ def _downloaded(name: str, progress: bool | None) -> Path:
     hint = f"without a network put the file of gensim-data at {path}"
     # gensim draws its bar on stdout, which may carry our result.
     with (
+        without_bars(),
         files.guarded(name, "vectors to download", hint),
         open(os.devnull, "w") as null,
         contextlib.redirect_stdout(null if quiet else sys.stderr),
@@ -295,13 +359,15 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     """Return rows of what is in memory, its name, format and short name."""
     if isinstance(x, Mapping):
         where, keys = "the mapping", list(x)
+        marks = spelling.Marks()
+        marks.count(_bytes_of(keys))
         if not x:
             raise InputError("expected word -> vector, got nothing", where=where)
         if reading.wanted is not None:
             keys = [key for key in reading.wanted if key in x] or keys[:1000]
         vectors = stacked([x[key] for key in keys], [f"{where}, key {key!r}" for key in keys])
         rows = rows_of_matrix(reading, keys, vectors, where)
-        rows.count = len(x)
+        rows.count, rows.marks = len(x), marks
         return rows, where, "mapping", "mapping"
     if hasattr(x, "columns"):
         where = "the data frame"
@@ -331,8 +397,16 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     places = [known[word] + 1 for word in chosen] + [0] * len(composed)
     rows = Rows(words, matrix.reshape(-1, vectors.vector_size), places, len(known))
     rows.composed, rows.sample = composed, list(known)[:1000]
+    if composed:
+        rows.known = list(itertools.islice(known, spelling.MOST_KNOWN))
+    rows.marks.count(_bytes_of(known))
     kind = type(vectors).__name__
     return rows, f"a {type(x).__name__} object", f"gensim {kind}", kind
+
+
+def _bytes_of(keys: Iterable[Any]) -> Iterator[bytes]:
+    """Yield the keys that are texts, as they stand in files."""
+    return (key.encode("utf-8", "surrogatepass") for key in keys if isinstance(key, str))
 
 
 def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
@@ -350,8 +424,11 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         x.vectors_of(list(chosen.values())),
         x.provenance,
         asked,
-        (note for note in x.notes if not note.endswith("share its vector")),
+        spelling.without_notes_of_words(x.notes),
         composed=tuple(word for word, held in chosen.items() if held in x.composed),
+        misspelled={
+            word: x.misspelled[held] for word, held in chosen.items() if held in x.misspelled
+        },
     )
 
 

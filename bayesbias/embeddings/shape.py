@@ -177,7 +177,7 @@ def describe_vectors(
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
         raise InputError(f"expected {_LEAST} words or more, got {len(held)}", where=held.name)
-    unit = units(held.vectors)
+    unit = units(held.vectors, held.name)
     compared, some = unit[:_MOST_COMPARED], unit[:_MOST_IN_BINS]
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]

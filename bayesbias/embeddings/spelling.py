@@ -1,12 +1,42 @@
 """The spellings in which a word is looked for, and which of them a source holds."""
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from bayesbias.core import checks, some
+from bayesbias.core import checks, files, some
+
+SHARED_VECTOR = "share its vector"  # ends the note on words of one vector
+ANOTHER_SPELLING = "found under another spelling"  # starts the note on other spellings
+MOST_KNOWN = 100_000  # words of a source, in its order, that a misspelled word is compared with
+MISSPELLED = "perhaps misspelled"  # starts the note and the warning on such words
+_MOST_CHECKED = 2000  # words built from subwords; more are a vocabulary, which nobody typed
+_SHORTEST = 4  # letters; every shorter word is near many others
+_LONG = 8  # letters from which on two of them may be wrong
+_INFLECTIONS = (
+    *("s", "es", "d", "ed", "r", "er", "rs", "ers", "y", "ly", "n", "en", "st", "est"),
+    *("ing", "al", "ic"),
+)
+# Two spellings of one word: British and American English.
+_VARIANTS = (
+    ("our", "or"), ("is", "iz"), ("ys", "yz"), ("ae", "e"), ("oe", "e"),
+    ("ller", "ler"), ("lled", "led"), ("lling", "ling"), ("llor", "lor"),
+)  # fmt: skip
+
+TOKEN_FORMS = ("\u0120{word}", "\u2581{word}", "{word}</w>")
+"""How tokenizers write a whole word, or its start: byte-level BPE, SentencePiece, BPE.
+
+Beside it the word without the mark is a piece inside other words, with another vector.
+"""
+OF_TOKENS = "a matrix of tokens:"
+"""How a note begins that says which keys of such a source are words."""
+_MOST_KEYS = 50_000  # of a source, that are looked at for marks
+_CERTAIN = 0.25  # share of marked keys from which on a source holds tokens
+_PERHAPS = 0.01
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -42,7 +72,28 @@ def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
     """Say which asked words are one word of the source."""
     asked_as = checks.grouped((spelling, word) for word, spelling in matched.items())
     same = ["/".join(words) for words in asked_as.values() if len(words) > 1]
-    return [f"{some(same, 6)}: spellings of one word, which share its vector"] if same else []
+    return [f"{some(same, 6)}: spellings of one word, which {SHARED_VECTOR}"] if same else []
+
+
+def notes_of_spellings(matched: Mapping[str, str]) -> list[str]:
+    """Say which asked words were found under another spelling.
+
+    Examples
+    --------
+    >>> notes_of_spellings({"US": "us", "he": "he"})
+    ['found under another spelling: US as us']
+    """
+    taken = [f"{word} as {spelling}" for word, spelling in matched.items() if word != spelling]
+    return [f"{ANOTHER_SPELLING}: {some(taken)}"] if taken else []
+
+
+def without_notes_of_words(notes: Iterable[str]) -> list[str]:
+    """Return notes without those that depend on which words are asked for."""
+    return [
+        note
+        for note in notes
+        if not note.endswith(SHARED_VECTOR) and not note.startswith(ANOTHER_SPELLING)
+    ]
 
 
 def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
@@ -75,6 +126,46 @@ def word_of_key(key: str, patterns: Sequence[str]) -> tuple[str, int]:
     return "", len(patterns)
 
 
+@dataclass
+class Marks:
+    """How many keys of a source have the form of a token.
+
+    Examples
+    --------
+    >>> marks = Marks()
+    >>> marks.count(["\u2581he".encode(), "\u2581she".encode(), b"he"])
+    >>> marks.certain, marks.possible
+    ('▁{word}', '▁{word}')
+    """
+
+    keys: int = 0
+    forms: Counter[str] = field(default_factory=Counter)
+
+    def count(self, keys: Iterable[bytes]) -> None:
+        """Count keys, until enough were seen."""
+        chosen = list(itertools.islice(keys, max(0, _MOST_KEYS - self.keys)))
+        self.keys += len(chosen)
+        for form in TOKEN_FORMS:
+            before, after = (part.encode() for part in form.split("{word}"))
+            self.forms[form] += sum(
+                key.startswith(before) and key.endswith(after) for key in chosen
+            )
+
+    @property
+    def certain(self) -> str | None:
+        """The form of the words, where many keys have it."""
+        return self._form(_CERTAIN)
+
+    @property
+    def possible(self) -> str | None:
+        """The form that more than a few keys have."""
+        return self._form(_PERHAPS)
+
+    def _form(self, share: float) -> str | None:
+        form, times = max(self.forms.items(), key=lambda item: item[1], default=("", 0))
+        return form if times and times >= share * self.keys else None
+
+
 def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:
     """Return the form that most asked words have among the keys.
 
@@ -91,3 +182,159 @@ def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:
                 forms[f"{key[: part.start()]}{{word}}{key[part.end() :]}"] += 1
     form, times = max(forms.items(), key=lambda item: item[1], default=("", 0))
     return form if times > 1 or (times and len(asked) == 1) else None
+
+
+# -- misspelled words ------------------------------------------------------------------------------
+
+
+def note_on_misspelled(words: Mapping[str, str]) -> str:
+    """Say which words may be misspelled, and what they may stand for.
+
+    Examples
+    --------
+    >>> note_on_misspelled({"fathre": "father", "nurce": "nurse"})
+    'perhaps misspelled: fathre (father?), nurce (nurse?)'
+    """
+    return f"{MISSPELLED}: {some(f'{word} ({known}?)' for word, known in words.items())}"
+
+
+class KnownWords:
+    """The words that vectors hold as a whole, to look up what a misspelled word may stand for.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words of a source, the most frequent first.
+
+    Examples
+    --------
+    >>> known = KnownWords(["father", "mother", "nurse", "rabbi"])
+    >>> known.near("fathre"), known.near("rabbis"), known.near("tulip")
+    ('father', '', '')
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._rank: dict[str, int] = {}
+        self._groups: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        self._nearest: dict[str, str] = {}  # what was looked up before
+        for word in words:
+            spelt = word.lower()
+            if spelt in self._rank or len(spelt) < _SHORTEST or not spelt.isalpha():
+                continue
+            self._rank[spelt] = len(self._rank)
+            group = self._groups.setdefault((spelt[0], len(spelt)), [])
+            group.append((spelt, _letters(spelt)))
+
+    def misspelled(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the words that may be misspelled, each with the known word that it is near.
+
+        Of a phrase every part is looked up. Words of the shipped lists are spelled well.
+        """
+        words = list(words)
+        out: dict[str, str] = {}
+        if len(words) > _MOST_CHECKED:
+            return out
+        for word in words:
+            parts = re.split(r"[\s_-]+", word)
+            for part in parts:
+                if part not in self._nearest:
+                    self._nearest[part] = self.near(part)
+            nearest = [self._nearest[part] or part for part in parts]
+            if nearest != parts:
+                out[word] = " ".join(nearest)
+        return out
+
+    def near(self, word: str) -> str:
+        """Return the known word of which a word is a likely misspelling, or an empty text.
+
+        One letter is wrong, missing or too many, or two neighbors are swapped. In long words
+        there may be two such errors. The first letter counts as right, since few errors are
+        there. A known word with another ending, such as a plural, is no misspelling.
+        """
+        spelt = word.lower()
+        if len(spelt) < _SHORTEST or not spelt.isalpha() or spelt in self._rank:
+            return ""
+        most = 2 if len(spelt) >= _LONG else 1
+        letters = _letters(spelt)
+        nearest = []
+        for first in dict.fromkeys(spelt[:2]):
+            for length in range(len(spelt) - most, len(spelt) + most + 1):
+                for known, others in self._groups.get((first, length), ()):
+                    # An edit changes at most two of the letters that occur.
+                    if (letters ^ others).bit_count() > 2 or not _may_be_meant(word, known):
+                        continue
+                    distance = edit_distance(spelt, known, most)
+                    if distance == 1 or (distance == 2 == most and spelt[-1] == known[-1]):
+                        nearest.append((distance, self._rank[known], known))
+        if not nearest or spelt in _shipped_words():
+            return ""
+        return min(nearest)[2]
+
+
+def _letters(word: str) -> int:
+    """Return the set of letters of a word, as bits."""
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) % 61)
+    return bits
+
+
+def edit_distance(first: str, second: str, most: int) -> int:
+    """Return how many letters differ; more than `most` counts as one more than that.
+
+    A letter is added, left out, replaced, or swapped with its neighbor.
+
+    Examples
+    --------
+    >>> edit_distance("fathre", "father", 2), edit_distance("cat", "father", 2)
+    (1, 3)
+    """
+    if abs(len(first) - len(second)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        new = [i]
+        for j, other in enumerate(second, 1):
+            cost = min(row[j] + 1, new[-1] + 1, row[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and other == first[i - 2]:
+                cost = min(cost, before[j - 2] + 1)
+            new.append(cost)
+        if min(new) > most:
+            return most + 1
+        before, row = row, new
+    return min(row[-1], most + 1)
+
+
+def _may_be_meant(word: str, known: str) -> bool:
+    """Whether a word near a known one is more likely an error than a word of its own."""
+    spelt = word.lower()
+    letters, others = Counter(spelt), Counter(known)
+    changed = (letters - others).total() + (others - letters).total()
+    if changed > 2:
+        return False  # of two errors not both replace a letter: that is another word
+    if spelt[0] != known[0] and (changed or spelt[1::-1] != known[:2]):
+        return False
+    if word != spelt and (changed or len(spelt) <= _SHORTEST):
+        return False  # a name, and names have many spellings
+    stem = 0
+    while spelt[stem : stem + 1] == known[stem : stem + 1] != "":
+        stem += 1
+    endings = {spelt[stem:], known[stem:]}
+    if endings <= {"", *_INFLECTIONS} and ("" in endings or spelt[-1] != known[-1]):
+        return False  # another form of the word, unless one letter before the end is missing
+    return _american(spelt) != _american(known)
+
+
+def _american(word: str) -> str:
+    for british, american in _VARIANTS:
+        word = word.replace(british, american)
+    return word
+
+
+@functools.cache
+def _shipped_words() -> frozenset[str]:
+    """Return the words in the shipped lists, and in what they say about themselves."""
+    paths = files.data_dir("wordlists").rglob("*.toml")
+    texts = [path.read_text(encoding="utf-8").lower() for path in paths]
+    return frozenset(re.findall(r"[^\W\d_]+", " ".join(texts)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import Embedding, embedding_of
+from bayesbias.embeddings.spelling import KnownWords
 
 STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped
 STATIC_EMBEDDING = "minilm-static"
@@ -95,6 +96,24 @@ class StaticModel:
         model = json.loads(self.tokenizer.to_str())["model"]
         return self.tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
 
+    @functools.cached_property
+    def whole_words(self) -> tuple[str, ...]:
+        """The words of one token, in the order of the vocabulary."""
+        vocabulary = self.tokenizer.get_vocab()
+        pieces = (token.lstrip("\u2581\u0120") for token in sorted(vocabulary, key=vocabulary.get))
+        words = (piece for piece in pieces if piece.isalpha() and len(piece) > 1)
+        return tuple(dict.fromkeys(words))
+
+    @functools.cached_property
+    def _known(self) -> KnownWords:
+        return KnownWords(self.whole_words)
+
+    def misspelled(self, words: Sequence[str]) -> dict[str, str]:
+        """Return the words of several tokens that may be misspelled, and what they may stand for."""
+        tokens, _ = self.tokens(words)
+        composed = [word for word, ids in zip(words, tokens, strict=True) if len(ids) > 1]
+        return self._known.misspelled(composed)
+
     def tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
         """Return the known tokens of each text, and the texts with others."""
         unknown = self._unknown
@@ -121,8 +140,7 @@ class StaticModel:
         missing.
         """
         if asked is None:
-            pieces = (token.lstrip("\u2581\u0120") for token in self.tokenizer.get_vocab())
-            asked = sorted({piece for piece in pieces if piece.isalpha() and len(piece) > 1})
+            asked = sorted(self.whole_words)
         normalizer = self.tokenizer.normalizer
         spell = normalizer.normalize_str if normalizer else str
         tokens, partly = self.tokens(asked)
@@ -131,6 +149,7 @@ class StaticModel:
         notes = []
         if partly := [word for word in partly if word in ids]:
             notes = [f"tokens outside the vocabulary were left out of {some(partly, 4)}"]
+        composed = tuple(word for word, held in ids.items() if len(held) > 1)
         return embedding_of(
             self.name,
             spelt,
@@ -138,7 +157,8 @@ class StaticModel:
             {**self.facts, "count": len(self.rows)},
             asked,
             notes,
-            composed=tuple(word for word, held in ids.items() if len(held) > 1),
+            composed=composed,
+            misspelled=self._known.misspelled(composed) if composed else {},
             lookup=self.embedding,
         )
 

@@ -18,7 +18,8 @@ from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding, read_rows
 from bayesbias.embeddings.readers import short_name
-from bayesbias.embeddings.static import STATIC_EMBEDDING, static_vectors
+from bayesbias.embeddings.spelling import without_notes_of_words
+from bayesbias.embeddings.static import STATIC_EMBEDDING, shipped_model, static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 
@@ -58,7 +59,13 @@ def static_encoder(*, name: str | None = None) -> Encoder:
         "pooling": "mean over known tokens, without special tokens",
         "sha256": dict(card["sha256"]),
     }
-    return BuiltEncoder(name or STATIC_EMBEDDING, static_vectors, provenance=facts, batch_size=None)
+    return BuiltEncoder(
+        name or STATIC_EMBEDDING,
+        static_vectors,
+        provenance=facts,
+        batch_size=None,
+        look_up=lambda words: {"misspelled": shipped_model().misspelled(words)},
+    )
 
 
 # Marks before a word, and after it in a piece read backwards.
@@ -141,11 +148,14 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         "embedding": {"source": of},
     }
 
+    last: list[Embedding] = []  # the vectors of the sentences that were read last
+
     @functools.lru_cache(maxsize=1)
     def read(sentences: tuple[str, ...]) -> tuple[dict[str, list[str]], Embedding]:
         """Split sentences into tokens, and read their vectors."""
         split = {sentence: cbow_tokens(sentence) for sentence in sentences}
         loaded = load_embedding(embedding, dict.fromkeys(itertools.chain(*split.values())))
+        last[:] = [loaded]
         facts["embedding"] = {k: v for k, v in loaded.provenance.items() if k != "sha256_vectors"}
         return split, loaded
 
@@ -171,8 +181,20 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
             "lacking": {sentence: tokens for sentence, tokens in lacking.items() if tokens},
         }
 
+    def look_up(words: list[str]) -> dict[str, Any]:
+        """Return what is known about words of the sentences that were read last."""
+        if not last:
+            return {}
+        loaded = last[-1]
+        tokens = {token for word in words for token in cbow_tokens(word)}
+        return {
+            "misspelled": {t: w for t, w in loaded.misspelled.items() if t in tokens},
+            "matched": {t: w for t, w in loaded.matched.items() if t in tokens},
+            "notes": without_notes_of_words(loaded.notes),
+        }
+
     name = name or f"CBoW {of}".strip()
-    return BuiltEncoder(name, run, provenance=facts, batch_size=None, look=look)
+    return BuiltEncoder(name, run, provenance=facts, batch_size=None, look=look, look_up=look_up)
 
 
 def vectors_encoder(

@@ -65,6 +65,7 @@ class BuiltEncoder:
     fingerprint: str | None = None
     batch_size: int | None = BATCH_SIZE
     look: Callable[[list[str]], dict[str, Any]] | None = None
+    look_up: Callable[[list[str]], dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         checks.line(self.name, "name")
@@ -77,6 +78,14 @@ class BuiltEncoder:
         """Return what became of the sentences."""
         sentences = checks.several(sentences, "sentences")
         return self.look(sentences) if self.look else {}
+
+    def account_of_words(self, words: Sequence[str]) -> dict[str, Any]:
+        """Return what is known about words: ``misspelled``, ``matched`` and ``notes`` of vectors.
+
+        Of an encoder that does not look up words nothing.
+        """
+        words = checks.several(words, "words")
+        return self.look_up(words) if self.look_up else {}
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name!r}{': ' if self.options else ''}{self.options}>"

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.conventions import PROB
+from bayesbias.core.result import opened
 from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:
@@ -100,8 +101,22 @@ def refuse_few_draws(fit: BiasFit, what: str) -> int:
     return n
 
 
-def loo(fit: BiasFit) -> Any:
+def _fit_of(given: Any) -> BiasFit:
+    """Return a fit: the one that is given, or that of a run or of its folder."""
+    from bayesbias.inference.posterior import BiasFit
+
+    fit: BiasFit = opened(given)
+    checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit) or the folder of its run")
+    return fit
+
+
+def loo(fit: Any) -> Any:
     """Estimate how well the model predicts a left-out pair (PSIS-LOO).
+
+    Parameters
+    ----------
+    fit : BiasFit, Run or path
+        A fit, or the folder of its run.
 
     Returns
     -------
@@ -125,6 +140,7 @@ def loo(fit: BiasFit) -> Any:
     """
     import arviz
 
+    fit = _fit_of(fit)
     refuse_few_draws(fit, "loo")
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
@@ -140,13 +156,13 @@ def loo(fit: BiasFit) -> Any:
         return fit.cached("loo", made)
 
 
-def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
+def compare_models(fits: Mapping[str, Any] | Sequence[Any]) -> pd.DataFrame:
     """Compare models on one table by LOO.
 
     Parameters
     ----------
-    fits : Mapping of str to BiasFit, or sequence of BiasFit
-        At least two fits of the same rows. In a sequence they are called by the names of their
+    fits : Mapping of str to BiasFit, Run or path, or sequence of them
+        At least two fits of the same rows, or the folders of their runs. In a sequence they are called by the names of their
         models.
 
     Returns
@@ -176,7 +192,8 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     import arviz
 
     if not isinstance(fits, Mapping):
-        listed = list(fits) if isinstance(fits, Sequence) else [fits]
+        several = isinstance(fits, Sequence) and not isinstance(fits, str)
+        listed = [_fit_of(fit) for fit in (fits if several else [fits])]
         fits = {fit.spec.name: fit for fit in listed}
         if len(fits) < len(listed):
             names = [fit.spec.name for fit in listed]
@@ -185,6 +202,7 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
             raise InputError(problem, where="fits", found=names, hint=hint)
     if len(fits) < 2:
         raise InputError("expected at least two fits", where="fits", found=list(fits))
+    fits = {name: _fit_of(fit) for name, fit in fits.items()}
     first_name, first = next(iter(fits.items()))
     for name, fit in fits.items():
         shared = [key for key in first.spec.units if key in fit.table]
@@ -262,9 +280,9 @@ def answers_by_model(
     compared = compare_models(fits)["dse"] if len(fits) > 1 else {best: 0.0}
     parts = []
     for name, each in fits.items():
-        frame = each.contrasts(prob, estimand="population").drop(columns="estimand")
+        frame = each.contrast_rows(prob, estimand="population").drop(columns="estimand")
         frame = frame[frame["level"].isin(["overall", "class"])]
-        frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
+        frame = frame[frame["contrast"] == fit.contrast_rows()["contrast"].iloc[0]]
         listed = [
             level for level, of in each.spec.results.levels.items() if "protected_word" in of.held
         ]

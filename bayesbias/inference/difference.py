@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.core import InputError
 from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.result import opened
 from bayesbias.inference import estimates
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def difference(
 
     Parameters
     ----------
-    a, b : BiasFit or Comparison
-        Two results with contrasts of the same names, such as fits of two word lists or two groups
+    a, b : BiasFit, Comparison, Run or path
+        Two results, or the folders of their runs, with contrasts of the same names, such as fits of two word lists or two groups
         of vectors. The difference is `a` minus `b`.
     prob : float in (0, 1)
         Probability of the highest posterior density interval.
@@ -100,6 +101,7 @@ def difference(
     >>> found.table["contrast"].tolist()
     ['associated - different']
     """
+    a, b = opened(a), opened(b)
     asked = {"estimand": estimand, "level": level}
     for name, result in (("a", a), ("b", b)):
         if not hasattr(result, "contrasts"):
@@ -107,7 +109,7 @@ def difference(
                 f"{name}: expected a fit or a comparison, got {type(result).__name__}",
                 hint="give the fit that the result holds",
             )
-    frames = [result.contrasts(prob, rope, **asked) for result in (a, b)]
+    frames = [result.contrasts(prob, rope, **asked, detail=True) for result in (a, b)]
     draws = [result.table_draws("contrasts", **asked) for result in (a, b)]
     labels = [str(name) for name in draws[0].coords if name in draws[1].coords]
     keys = [estimates.keys_of_rows(each, *labels) for each in draws]

@@ -79,7 +79,7 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
     # Means that are mixtures, such as those of a new word of any class, are not contrasted.
     number = np.bincount(means.quantity, minlength=len(means.keys))
     at = {means.keys[k]: part for part, k in enumerate(means.quantity) if number[k] == 1}
-    sums = {key: weighted for key, weighted in sums.items() if set(weighted) <= set(at)}
+    sums = {key: weighted for key, weighted in sums.items() if weighted.keys() <= at.keys()}
     by_place = [{at[mean]: weight for mean, weight in each.items()} for each in sums.values()]
     weights = weights_of(by_place, len(means.quantity))
     out = means.combined(list(sums), weights)

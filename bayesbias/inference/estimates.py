@@ -55,6 +55,8 @@ WITHOUT_ROPE = (
     "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero",
 )  # fmt: skip
 CONVERGENCE = ("ess_bulk", "r_hat")
+# What tables of contrasts have with ``detail`` alone, beside Monte Carlo errors.
+_DETAIL = ("sd", "prob", "rope", *CONVERGENCE)
 # How terminal and page print them.
 MEAN = Column("mean", "mean", "signed")
 HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
@@ -231,6 +233,27 @@ def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
     for end, column in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
         out[f"{name}{end}"] = frame[column]
         out[f"mcse_{name}{end}"] = frame[f"mcse_{column.removeprefix('hpdi_')}"]
+    return out
+
+
+def without_detail(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of contrasts with the columns of the screen, and ``d`` before the verdict.
+
+    The probability of the intervals is in ``attrs`` of the frame.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"mean": [0.1], "sd": [0.2], "prob": [0.89], "mcse_mean": [0.01]})
+    >>> without_detail(frame).columns.tolist(), without_detail(frame).attrs
+    (['mean'], {'prob': 0.89})
+    """
+    columns = [name for name in frame if name not in _DETAIL and not str(name).startswith("mcse_")]
+    if "d" in columns:
+        columns.remove("d")
+        columns.insert(columns.index("verdict"), "d")
+    out = frame[columns].copy()
+    if len(frame):
+        out.attrs["prob"] = float(frame["prob"].iloc[0])
     return out
 
 

@@ -23,12 +23,14 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
+from bayesbias.core.errors import lack_of_resources
 from bayesbias.core.packages import versions_of
+from bayesbias.core.result import opened
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import pymc_model, sample_pairwise
-from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
-from bayesbias.inference.linear import Key, Quantities, Rotated, mixtures_of
+from bayesbias.inference.likelihood import NotCollapsible, Reduction, collapse, factors_of
+from bayesbias.inference.linear import Key, Moments, Quantities, mixtures_of, moments_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import (
     ENGINES,
@@ -92,9 +94,9 @@ def _model_and_table(model: Any, table: Any) -> tuple[ModelSpec, PairTable]:
             valid="what distance_table or load_distances returns, or a data frame",
             hint="the table comes first: fit(table, model)",
         )
-    if type(table).__name__ == "Responses":  # of `studies`, which is above
-        hint = "fit them with bayesbias.fit_responses"
-        raise InputError("expected a table of pairs, got answers", where="table", hint=hint)
+    if function := getattr(table, "fitted_by", ""):
+        problem = f"expected a table of pairs, got {type(table).__name__}"
+        raise InputError(problem, where="table", hint=f"fit it with {function}")
     spec = load_model(model_for(table) if model is None else model)
     apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
     checked = rows_to_model(table, spec.outcome, list(apart))
@@ -112,7 +114,7 @@ def fit(
     chains: int = 4,
     seed: int | None = None,
     sampler: str = "auto",
-    engine: str = "nuts",
+    engine: str = "auto",
     target_accept: float | None = None,
     pointwise: bool = False,
     cores: int | None = None,
@@ -141,11 +143,12 @@ def fit(
         PyMC. ``auto`` takes the first if it applies, and else records why not. Binomial models it
         samples as ``counts``: SDs and effects together, without PyMC. The provenance says which it
         was (``["sampler"]["method"]``).
-    engine : {"nuts", "quick"}
+    engine : {"auto", "nuts", "quick"}
         How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
-        be trusted (Pareto k above 0.7), NUTS takes its place; `BiasFit.engine` says which it was,
-        and why.
+        be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
+        a density takes a millisecond or more, as of tables that are no grid. `BiasFit.engine` says
+        which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
         second run if a step diverged; 0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200
@@ -208,7 +211,7 @@ def fit(
             checks.choice(label, design.coords[column], f"{where}, {column}")
     refuse_equal_outcomes(design)
     # 2. Effects are integrated out.
-    reduced: Collapsed | None = None
+    reduced: Reduction | None = None
     why = PAIRWISE_ASKED if sampler == "pairwise" else ""
     # Before Numba, whose import looks through all modules that are there already.
     import nutpie  # noqa: F401
@@ -222,21 +225,24 @@ def fit(
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             why = str(reason)
     lengths = {"draws": int(draws), "tune": int(tune), "chains": int(chains), "seed": int(seed)}
-    settings = {**lengths, "target_accept": target_accept, "engine": engine}
+    settings = {
+        **lengths, "target_accept": target_accept, "engine": engine, "progress": progress
+    }  # fmt: skip
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     sampled: Sampled | None = None
-    if reduced:
-        method = "collapsed"
-        sampled = sample_collapsed(reduced, settings, cores)
-    elif design.trials is not None and sampler != "pairwise":
-        from bayesbias.inference.counts import sample_counts
+    with lack_of_resources():
+        if reduced:
+            method = "collapsed"
+            sampled = sample_collapsed(reduced, settings, cores)
+        elif design.trials is not None and sampler != "pairwise":
+            from bayesbias.inference.counts import sample_counts
 
-        method = "counts"
-        sampled = sample_counts(design.ordered(), settings, cores)
-    if sampled is None:
-        method = "pairwise"
-        sampled = sample_pairwise(design, settings, cores, progress)
+            method = "counts"
+            sampled = sample_counts(design.ordered(), settings, cores)
+        if sampled is None:
+            method = "pairwise"
+            sampled = sample_pairwise(design, settings, cores, progress)
     sampling = Sampling(
         method,
         **lengths,
@@ -256,6 +262,8 @@ def fit(
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
     result = BiasFit(idata, frame, spec, provenance, sampling)
+    if reduced:
+        result.__dict__["_reduced"] = reduced  # what its tables ask of it would be made again
     return with_pointwise(result) if pointwise else result
 
 
@@ -279,10 +287,9 @@ def refuse_equal_outcomes(design: Design) -> None:
         )
 
 
-def refuse_no_noise(reduced: Collapsed) -> None:
+def refuse_no_noise(reduced: Reduction) -> None:
     """Refuse rows that the effects reproduce exactly: their noise would shrink without end."""
-    least = 1e-22 * float(np.sum(reduced.design.y**2))
-    if any(not part.effects and part.gram_root[0, 0] ** 2 <= least for part in reduced.components):
+    if reduced.without_noise():
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that there is no noise to "
             "model. Are the outcomes labels (0 or 1), rounded, of sentences with the same vector, "
@@ -313,10 +320,20 @@ def _provenance_of(table: PairTable, spec: ModelSpec, sampling: Sampling) -> dic
 def load_fit(path: checks.FilePath) -> BiasFit:
     """Read a fit that `BiasFit.save` wrote.
 
+    Parameters
+    ----------
+    path : path
+        A netCDF file, or the folder of a run, also one that ``bayesbias fit --out`` wrote.
+
+    Returns
+    -------
+    BiasFit
+
     Raises
     ------
     InputError
-        If the file is missing, cut short, or not a fit of bayesbias.
+        If the file is missing, cut short, or not a fit of bayesbias; or if the folder has no run,
+        or one of another kind of result.
 
     Examples
     --------
@@ -325,11 +342,18 @@ def load_fit(path: checks.FilePath) -> BiasFit:
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(f"{folder}/fit.nc")
+    ...     files = fit.save(f"{folder}/fit.nc")
     ...     again = bb.load_fit(f"{folder}/fit.nc")
     >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
     True
     """
+    if isinstance(path, str | os.PathLike) and os.path.isdir(os.path.expanduser(path)):
+        found = opened(path)
+        if not isinstance(found, BiasFit):
+            problem = f"expected the run of a fit, got one of the kind {found.study}"
+            raise InputError(problem, where=path, hint="read it with load_run")
+        return found
+
     result, pointwise = read_fit(path)
     return with_pointwise(result) if pointwise else result
 
@@ -342,16 +366,16 @@ class Prepared:
     ----------
     order : ndarray of int or None
         The order in which `reduced` has the pairs.
-    reduced : Collapsed
+    reduced : Reduction
         The reduction of some outcome.
-    contrasts, rotated : Quantities, Rotated
-        The contrasts, and the same of the rotated effects.
+    contrasts, rotated : Quantities, Moments
+        The contrasts, and the same made ready for the reduction.
     """
 
     order: np.ndarray | None
-    reduced: Collapsed
+    reduced: Reduction
     contrasts: Quantities
-    rotated: Rotated
+    rotated: Moments
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
@@ -382,7 +406,7 @@ class Prepared:
         reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
         refuse_equal_outcomes(reduced.design)
         refuse_no_noise(reduced)
-        drawn = sample_theta(reduced, settings, 1)
+        drawn = sample_theta(reduced, {**settings, "progress": False}, 1)
         theta = drawn.theta
         scales = reduced.scales_of(theta.reshape(-1, theta.shape[2]))
         mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.rotated)
@@ -426,4 +450,4 @@ def prepare(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Prep
         return None
     whole = asked_quantities(design, "population", contrasted=True)
     contrasts = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
-    return Prepared(order, reduced, contrasts, Rotated.of(reduced, contrasts.linear))
+    return Prepared(order, reduced, contrasts, moments_of(reduced, contrasts.linear))

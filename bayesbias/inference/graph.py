@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.core.progress import without_bars
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.likelihood import NotCollapsible, collapse_grid
 from bayesbias.inference.sampling import (
     LONG_RUN,
     STATISTICS,
@@ -127,7 +128,7 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
     calm = np.clip(design.y, middle - reach, middle + reach)  # outlying rows pulled in
     pilot = replace(spec, likelihood="Normal", noise={"sigma": spec.noise["sigma"]})
     try:
-        reduced = collapse(replace(design, spec=pilot, y=calm))
+        reduced = collapse_grid(replace(design, spec=pilot, y=calm))
     except NotCollapsible:
         return None
     if max(reduced.component_sizes) > _MOST_ROWS:
@@ -173,7 +174,7 @@ def sample_pairwise(
     model = pymc_model(design, axes_of_effects(design))
 
     def run(target: float, times: int) -> dict[str, "xr.Dataset"]:
-        with model, one_thread_of_blas():
+        with model, one_thread_of_blas(), without_bars():  # the sampler has a bar of its own
             sampled = pm.sample(
                 draws=times * settings["draws"],
                 tune=times * settings["tune"],

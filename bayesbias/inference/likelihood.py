@@ -1,6 +1,6 @@
 r"""The exact marginal likelihood of a normal model: its effects are integrated out.
 
-`collapse` turns a design into a `Collapsed`, whose `log_density` depends on the scales alone (the
+`collapse` turns a design into a `Reduction`, whose `log_density` depends on the scales alone (the
 standard deviations, SDs, that are parameters). NUTS samples it. Given scales, `draw_effects` draws
 the effects.
 
@@ -60,21 +60,23 @@ and so have 1,000 words by 1,000 attributes.
 + X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`, for each copy.
 
 Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse`
-refuses.
+takes the way of `bayesbias.inference.unbalanced`, which fits any table.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesbias.core import FitError
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.models.design import Arrays, Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -83,6 +85,12 @@ from bayesbias.models.spec import ModelSpec
 # Cost of one evaluation is the sum of the cubes of the components' sizes; at this bound it is some
 # 20 ms, where sampling the pairs themselves is no slower.
 MOST_CUBES = 3e7
+_CUBES_PER_SECOND = 1.5e9
+_COSTLY_S = 1e-3
+_MOST_BLOCKS = 2000  # of a table that may still be a grid
+_LEAST_SQUARE = 1e-22  # of noise, relative to the outcomes
+ENOUGH_MIXED = 1000
+"""How many draws of the scales a mixture is over; 1,000 normals say more than 1,000 plain draws."""
 NO_LENGTH = 1e-9  # what rounding leaves of a vector of length one
 type Nested = Mapping[str, tuple[bool, ...]]
 """Whether each factor has entries of its own of a term, for each factor."""
@@ -160,9 +168,9 @@ class Component:
         return np.array([effect.variance for effect in self.effects], dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Collapsed:
-    """The reduction of a design: a normal model with all its effects integrated out.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reduction:
+    """A normal model with all its effects integrated out, whatever the way.
 
     Variances are numbered: first the squares of the scales, in the order of `theta`, then the
     constants.
@@ -173,63 +181,56 @@ class Collapsed:
         With its rows sorted (`Design.ordered`).
     scales : tuple of str
         The sampled parameters, all positive; `theta` holds the logarithms of their entries.
-    components : tuple of Component
     constants : ndarray
         The variances that are numbers of the model file.
     variance_of : Mapping of str to ndarray of int
         The number of the variance of each entry of a location parameter.
-    arrays : tuple of ndarray
-        What the compiled density reads; see `bayesbias.inference.kernel.log_density`.
     """
 
     design: Design
     scales: tuple[str, ...]
-    components: tuple[Component, ...]
     constants: np.ndarray
     variance_of: Arrays
-    arrays: tuple[np.ndarray, ...]
-    _strata: tuple[_Stratum, ...]
-
-    def of_outcome(self, y: np.ndarray) -> Collapsed:
-        """Return the reduction of another outcome of the same pairs, in the order of this one's."""
-        design = replace(self.design, y=y)
-        components = _components(self._strata, design)
-        roots = _joined([comp.gram_root.ravel() for comp in components], float)
-        arrays = (*self.arrays[:_GRAM_ROOTS], roots, *self.arrays[_GRAM_ROOTS + 1 :])
-        return replace(self, design=design, components=components, arrays=arrays)
 
     @functools.cached_property
-    def _packed(self) -> np.ndarray:
-        from bayesbias.inference.kernel import packed
-
-        return packed(self.arrays)
-
-    @property
     def n_theta(self) -> int:
         """The number of sampled numbers."""
-        return len(self.arrays[0])
+        return sum(self.design.size(name) for name in self.scales)
 
     @property
-    def component_sizes(self) -> tuple[int, ...]:
-        """The number of rows of each component."""
-        return tuple(len(component.noise) for component in self.components)
+    def seconds(self) -> float:
+        """About how long a density takes on one core."""
+        raise NotImplementedError
+
+    @property
+    def costly(self) -> bool:
+        """Whether a density takes too long for chains of NUTS: a millisecond or so."""
+        return self.seconds > _COSTLY_S
+
+    @property
+    def most_mixed(self) -> int:
+        """How many draws of the scales a mixture of normals is over."""
+        return ENOUGH_MIXED
+
+    def of_outcome(self, y: np.ndarray) -> Reduction:
+        """Return the reduction of another outcome of the same pairs, in the order of this one's."""
+        raise NotImplementedError
 
     def log_density(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log posterior density of log scales (n_theta,), and its gradient."""
-        from bayesbias.inference.kernel import log_density
-
-        grad = np.empty(self.n_theta)
-        theta = np.ascontiguousarray(theta, dtype=float)
-        return log_density(theta, self._packed, self._packed.view(float), grad), grad
+        raise NotImplementedError
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
-        from bayesbias.inference.kernel import log_density
+        raise NotImplementedError
 
-        rows = np.ascontiguousarray(thetas, dtype=float)
-        integers, reals, no_gradient = self._packed, self._packed.view(float), np.empty(0)
-        out = np.array([log_density(row, integers, reals, no_gradient) for row in rows])
-        return np.where(np.isfinite(out), out, -np.inf)
+    def without_noise(self) -> bool:
+        """Return whether the effects reproduce some rows exactly."""
+        raise NotImplementedError
+
+    def without_data(self, name: str) -> np.ndarray:
+        """Return a mask of the entries of a location parameter that enter no row."""
+        return self.design.without_data(name)
 
     def scales_of(self, theta: np.ndarray) -> Arrays:
         """Turn log scales, shape (..., n_theta), into the named scale parameters."""
@@ -278,13 +279,11 @@ class Collapsed:
             wanted = [name for name in wanted if name in above]
         for name in wanted:
             flat[name] = np.zeros((n, design.size(name)))
-            unused = design.without_data(name)  # these entries keep their prior
+            unused = self.without_data(name)  # these entries keep their prior
             sd = np.sqrt(var[:, self.variance_of[name][unused]])
             flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
         with one_thread_of_blas():
-            for component in self.components:
-                if any(effect.name in flat for effect in component.effects):
-                    _draw_component(component, var, flat, rng)
+            self._add_effects(theta, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
             center: Any = design.spec.parameters[name].args["mu"]
@@ -293,21 +292,180 @@ class Collapsed:
             out[name] = (flat[name] + center).reshape((n, *design.shape(name)))
         return out
 
+    def _add_effects(
+        self, theta: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator
+    ) -> None:
+        """Add draws of the deviations of effects from their means, for some parameters."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Collapsed(Reduction):
+    """The reduction of a design that is a nearly complete grid.
+
+    Attributes
+    ----------
+    components : tuple of Component
+    arrays : tuple of ndarray
+        What the compiled density reads; see `bayesbias.inference.kernel.log_density`.
+    """
+
+    components: tuple[Component, ...]
+    arrays: tuple[np.ndarray, ...]
+    _strata: tuple[_Stratum, ...]
+
+    def of_outcome(self, y: np.ndarray) -> Collapsed:
+        """Return the reduction of another outcome of the same pairs, in the order of this one's."""
+        design = replace(self.design, y=y)
+        components = _components(self._strata, design)
+        roots = _joined([comp.gram_root.ravel() for comp in components], float)
+        arrays = (*self.arrays[:_GRAM_ROOTS], roots, *self.arrays[_GRAM_ROOTS + 1 :])
+        return replace(self, design=design, components=components, arrays=arrays)
+
+    @functools.cached_property
+    def _packed(self) -> np.ndarray:
+        from bayesbias.inference.kernel import packed
+
+        return packed(self.arrays)
+
+    @property
+    def component_sizes(self) -> tuple[int, ...]:
+        """The number of rows of each component."""
+        return tuple(len(component.noise) for component in self.components)
+
+    @property
+    def cubes(self) -> float:
+        """The cost of a density: the cubes of the components' sizes, summed."""
+        return sum(float(size) ** 3 for size in self.component_sizes)
+
+    @property
+    def seconds(self) -> float:
+        """About how long a density takes on one core."""
+        return self.cubes / _CUBES_PER_SECOND
+
+    def log_density(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log posterior density of log scales (n_theta,), and its gradient."""
+        from bayesbias.inference.kernel import log_density
+
+        grad = np.empty(self.n_theta)
+        theta = np.ascontiguousarray(theta, dtype=float)
+        return log_density(theta, self._packed, self._packed.view(float), grad), grad
+
+    def log_densities(self, thetas: np.ndarray) -> np.ndarray:
+        """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
+        from bayesbias.inference.kernel import log_density
+
+        rows = np.ascontiguousarray(thetas, dtype=float)
+        integers, reals, no_gradient = self._packed, self._packed.view(float), np.empty(0)
+        out = np.array([log_density(row, integers, reals, no_gradient) for row in rows])
+        return np.where(np.isfinite(out), out, -np.inf)
+
+    def without_noise(self) -> bool:
+        """Return whether the effects reproduce some rows exactly."""
+        least = _LEAST_SQUARE * float(np.sum(self.design.y**2))
+        return any(
+            not component.effects and component.gram_root[0, 0] ** 2 <= least
+            for component in self.components
+        )
+
+    def _add_effects(
+        self, theta: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator
+    ) -> None:
+        """Add draws of the deviations of effects from their means, for some parameters."""
+        var = self.variances_at(theta)
+        for component in self.components:
+            if any(effect.name in flat for effect in component.effects):
+                _draw_component(component, var, flat, rng)
+
 
 @functools.lru_cache(maxsize=2)  # a fit and the questions asked of it share a design
-def collapse(design: Design) -> Collapsed:
+def collapse(design: Design) -> Reduction:
     """Integrate the effects of a model on a table out, exactly.
+
+    A nearly complete grid gives a `Collapsed`, any other table an
+    `bayesbias.inference.unbalanced.Unbalanced`.
 
     Raises
     ------
     NotCollapsible
-        If noise or effects are not normal, priors of scales have parameters, or the table is so
-        irregular that the reduction would not pay.
+        If noise or effects are not normal, or priors of scales have parameters.
+    FitError
+        If the table would take more memory or time than there is.
     """
     design = design.ordered()
+    normal_terms(design)
+    grid = None
+    with contextlib.suppress(NotCollapsible):
+        grid = collapse_grid(design)
+        if not grid.costly:
+            return grid
+    from bayesbias.inference.unbalanced import Unbalanced
+
+    try:
+        unbalanced = Unbalanced.of(design)
+    except FitError:
+        if grid is None:
+            raise
+        return grid
+    return unbalanced if grid is None or unbalanced.seconds < grid.seconds else grid
+
+
+def collapse_grid(design: Design) -> Collapsed:
+    """Integrate the effects out by the symmetry of a grid.
+
+    Raises
+    ------
+    NotCollapsible
+        If `collapse` raises it, or the table is so irregular that symmetry would not pay.
+    """
+    design = design.ordered()
+    terms = normal_terms(design)
+    _refuse_second_ways(design.spec)
+    numbered = numbered_variances(design, terms)
+    index = {name: design.index[name] for name in terms}
+    strata = _strata_of(design, index, numbered.of_entries, numbered.of_rows)
+    components = _components(strata, design)
+    if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
+        raise NotCollapsible(
+            "so many cells of the grid are missing, or labeled unlike their neighbors, "
+            "that the exact reduction would need vectors of "
+            f"{max(len(c.noise) for c in components)} rows"
+        )
+    return Collapsed(
+        design=design,
+        scales=numbered.scales,
+        constants=numbered.constants,
+        variance_of=numbered.of_entries,
+        components=components,
+        arrays=_kernel_arrays(design, numbered.constants, components),
+        _strata=strata,
+    )
+
+
+class Numbered(NamedTuple):
+    """Variances by number: first the squares of the scales, then the constants.
+
+    Attributes
+    ----------
+    scales : tuple of str
+        The sampled parameters.
+    constants : ndarray
+        The variances that are numbers of the model file.
+    of_entries : dict of str to ndarray of int
+        The number of the variance of each entry of a location parameter.
+    of_rows : ndarray of int, shape (rows,)
+        The number of the variance of the noise of each row.
+    """
+
+    scales: tuple[str, ...]
+    constants: np.ndarray
+    of_entries: dict[str, np.ndarray]
+    of_rows: np.ndarray
+
+
+def numbered_variances(design: Design, terms: Sequence[str]) -> Numbered:
+    """Return the numbers of the variances of effects and noise, those of scales first."""
     spec = design.spec
-    terms = _collapsible_terms(design)
-    # Variances are numbered, those of scales first.
     scales = tuple(spec.scales())
     starts = np.cumsum([0, *(design.size(name) for name in scales)])
     offset = dict(zip(scales, starts, strict=False))
@@ -322,45 +480,39 @@ def collapse(design: Design) -> Collapsed:
             constants.append(argument**2)
         return np.full(len(entries), n_theta + constants.index(argument**2))
 
-    variance_of = {}
+    of_entries = {}
     for name in terms:
         sigma = spec.parameters[name].args["sigma"]
         alone = np.zeros(design.size(name))
-        variance_of[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
+        of_entries[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
     sigma = spec.noise["sigma"]
-    noise = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
-    index = {name: design.index[name] for name in terms}
-    strata = _strata_of(design, index, variance_of, noise)
-    components = _components(strata, design)
-    if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
-        raise NotCollapsible(
-            "so many cells of the grid are missing, or labeled unlike their neighbors, "
-            "that the exact reduction would need vectors of "
-            f"{max(len(c.noise) for c in components)} rows"
-        )
-    fixed = np.array(constants, dtype=float)
-    arrays = _kernel_arrays(design, fixed, components)
-    return Collapsed(design, scales, components, fixed, variance_of, arrays, strata)
+    of_rows = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
+    return Numbered(scales, np.array(constants, dtype=float), of_entries, of_rows)
 
 
-def _collapsible_terms(design: Design) -> list[str]:
+def normal_terms(design: Design) -> list[str]:
     """Return the location parameters of a normal model; refuse any other model."""
     spec = design.spec
     if spec.likelihood != "Normal":
         raise NotCollapsible(f"the noise is {spec.likelihood}, not normal")
     terms = spec.location_parameters()
-    paths = list(spec.mu)
     for name in terms:
         parameter = spec.parameters[name]
         if parameter.distribution != "Normal":
             raise NotCollapsible(f"the effect {name} is {parameter.distribution}, not normal")
-        if isinstance(parameter.args["mu"], str):
-            paths.append(parameter.args["mu"])
+    check_priors(spec)
+    return terms
+
+
+def _refuse_second_ways(spec: ModelSpec) -> None:
+    """Refuse a parameter that the mean reaches by more than one way."""
+    paths = list(spec.mu)
+    for name in spec.location_parameters():
+        if isinstance(center := spec.parameters[name].args["mu"], str):
+            paths.append(center)
     twice = sorted({name for name in paths if paths.count(name) > 1})
     if twice:
         raise NotCollapsible(f"the mean reaches {', '.join(twice)} by more than one way")
-    check_priors(spec)
-    return terms
 
 
 def check_priors(spec: ModelSpec) -> None:
@@ -553,6 +705,8 @@ def _strata_of(
     of_rows = [orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)]
     combination = np.ravel_multi_index(of_rows, sizes)
     present, block_of, counts = np.unique(combination, return_inverse=True, return_counts=True)
+    if len(present) > _MOST_BLOCKS:
+        raise NotCollapsible(f"the table has {len(present):,} blocks, and is no grid")
     in_blocks = np.argsort(block_of, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(counts)])
     blocks: dict[tuple[int, ...], _Block] = {}

@@ -17,13 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bayesbias.core import FitError
-from bayesbias.inference.likelihood import Collapsed, covariances, without_directions
-from bayesbias.models.design import Arrays
+from bayesbias.inference.likelihood import (
+    ENOUGH_MIXED,
+    Collapsed,
+    Reduction,
+    covariances,
+    without_directions,
+)
+from bayesbias.models.design import Arrays, Design
 
 type Key = tuple[str, str, str]
 """Level, name at that level, and connection or contrast."""
@@ -203,24 +209,7 @@ class Rotated:
     @classmethod
     def of(cls, reduced: Collapsed, linear: Linear) -> Rotated:
         """Rotate quantities into the components of a reduction."""
-        from scipy import sparse
-
-        design = reduced.design
-        constant, weights = linear.constant.astype(float), dict(linear.weights)
-        # A parameter centered on another is that one plus effects of its own.
-        for name in reversed(design.spec.location_parameters()):
-            mu = design.spec.parameters[name].args["mu"]
-            if name not in weights:
-                continue
-            if isinstance(mu, str):
-                up = design.parent[name, "mu"]
-                onto = sparse.csr_array(
-                    (np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu))
-                )
-                moved = weights[name] @ onto
-                weights[mu] = weights[mu] + moved if mu in weights else moved
-            elif mu:
-                constant = constant + weights[name].sum(axis=1) * float(mu)
+        constant, weights = without_centers(reduced.design, linear)
         # Columns are taken again and again, which of sparse weights costs more than what is done
         # with them.
         weights = {
@@ -253,6 +242,30 @@ class Rotated:
                 some = slice(start, start + step)
                 _add_moments(loads, reduced, theta[some], mean[some], variance[some])
         return mean, variance
+
+
+def without_centers(design: Design, linear: Linear) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return constant and weights of quantities in effects around zero.
+
+    A parameter centered on another is that one plus effects of its own.
+    """
+    from scipy import sparse
+
+    constant, weights = linear.constant.astype(float), dict(linear.weights)
+    for name in reversed(design.spec.location_parameters()):
+        mu = design.spec.parameters[name].args["mu"]
+        if name not in weights:
+            continue
+        if isinstance(mu, str):
+            up = design.parent[name, "mu"]
+            onto = sparse.csr_array(
+                (np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu))
+            )
+            moved = weights[name] @ onto
+            weights[mu] = weights[mu] + moved if mu in weights else moved
+        elif mu:
+            constant = constant + weights[name].sum(axis=1) * float(mu)
+    return constant, weights
 
 
 def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
@@ -405,8 +418,6 @@ class Quantities:
         return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 
-ENOUGH_MIXED = 1000
-"""How many draws of the scales a mixture is over; 1,000 normals say more than 1,000 plain draws."""
 _SPARSEST = 4  # of runs of more than 4,000 draws each fourth is mixed, so that errors shrink
 _STEPS = 60
 _EXACT = 1e-10
@@ -549,12 +560,12 @@ def mixture_interval(
         mass, tilt = f_high - f_low - prob, (d_low - d_high) * unit
         # Of [mass, tilt] with respect to [low, high].
         a, b, c, d = -d_low, d_high, slope_low * unit, -slope_high * unit
-        with np.errstate(divide="ignore", invalid="ignore"):
-            by = 1 / (a * d - b * c)
-            step_low, step_high = (d * mass - b * tilt) * by, (a * tilt - c * mass) * by
+        # Far from all humps these are tiny, and their products are zero; what two of them share
+        # cancels.
+        (a_, c_), (b_, d_) = _of_size_one(a, c), _of_size_one(b, d)
         reach = 0.5 * unit
-        low[unsolved] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
-        high[unsolved] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
+        low[unsolved] -= _quotient(d_ * mass - b_ * tilt, a * d_ - b_ * c, reach)
+        high[unsolved] -= _quotient(a_ * tilt - c_ * mass, a_ * d - b * c_, reach)
         moving = (np.abs(mass) > _EXACT) | (np.abs(tilt * unit) > _EXACT)
         # Rising at the low end and falling at the high one, or it is no interval of highest
         # density.
@@ -565,6 +576,19 @@ def mixture_interval(
     for k in unsolved:
         low[k], high[k] = _on_a_grid(mean[:, k], sd[:, k], prob, weight)
     return low, high
+
+
+def _of_size_one(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two numbers over the power of 2 near the larger one; zeros stay zeros."""
+    _, power = np.frexp(np.maximum(np.abs(x), np.abs(y)))
+    return np.ldexp(x, -power), np.ldexp(y, -power)
+
+
+def _quotient(above: np.ndarray, below: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Return quotients, those of a larger size than `most` cut to it, also where `below` is 0."""
+    cut = np.where(np.signbit(above) ^ np.signbit(below), -most, most)
+    inside = np.abs(above) < most * np.abs(below)
+    return np.divide(above, below, out=cut, where=inside)
 
 
 def _on_a_grid(
@@ -585,12 +609,29 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return values.mean(axis=0) if weight is None else weight @ values
 
 
+class Moments(Protocol):
+    """Linear quantities, made ready for a reduction."""
+
+    def moments(self, reduced: Any, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of the quantities given log scales, without new effects."""
+
+
+def moments_of(reduced: Reduction, linear: Linear) -> Moments:
+    """Make quantities ready for a reduction; the same for all outcomes of a design."""
+    if isinstance(reduced, Collapsed):
+        return Rotated.of(reduced, linear)
+    from bayesbias.inference.unbalanced import Solved, Unbalanced
+
+    assert isinstance(reduced, Unbalanced)
+    return Solved.of(reduced, *without_centers(reduced.design, linear))
+
+
 def mixtures_of(
     asked: Quantities,
-    reduced: Collapsed | None,
+    reduced: Reduction | None,
     draws: Arrays,
     chains: int,
-    rotated: Rotated | None = None,
+    rotated: Moments | None = None,
 ) -> tuple[Mixtures, Arrays] | None:
     """Return quantities as normal mixtures, and the draws of scales that these are over.
 
@@ -601,11 +642,14 @@ def mixtures_of(
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
     n = len(draws[names[0]])
-    step = min(-(-n // ENOUGH_MIXED), _SPARSEST)  # as many draws of each chain
+    most, sparsest = ENOUGH_MIXED, _SPARSEST
+    if reduced is not None and reduced.most_mixed < ENOUGH_MIXED:
+        most, sparsest = reduced.most_mixed, n
+    step = min(-(-n // most), sparsest)  # as many draws of each chain
     chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
-        rotated = Rotated.of(reduced, asked.linear) if rotated is None else rotated
+        rotated = moments_of(reduced, asked.linear) if rotated is None else rotated
         mean, variance = rotated.moments(reduced, reduced.theta_of(some))
     elif reduced is None and (asked.linear.shared or asked.linear.apart):
         mean = asked.linear.draws(some)

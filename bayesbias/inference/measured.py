@@ -104,7 +104,7 @@ def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
     """Return what limits on a result with contrasts and a coverage are compared with."""
 
     def contrasts() -> pd.DataFrame:
-        rows = result.contrasts(prob=prob)
+        rows = result.contrasts(prob=prob, detail=True)
         return rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
 
     converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())

@@ -7,6 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, checks
 from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
+from bayesbias.core.files import path_of
 from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
@@ -27,7 +29,7 @@ from bayesbias.inference.estimands import (
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
-from bayesbias.inference.likelihood import Collapsed, collapse
+from bayesbias.inference.likelihood import Reduction, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.measured import Measured, measured_contrasts
 from bayesbias.inference.sampling import Engine, Sampling, joined_draws, with_effects
@@ -47,7 +49,8 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 class BiasFit(Result):
     """The posterior of one model on one table.
 
-    Its tables of results are made of these answers:
+    Its tables of results are made of these answers, which modules of the package ask for. They are
+    `MACHINERY`, as are `design`, `engine` and the like: the tab key shows the tables alone.
 
     =======================  =======================================================================
     method                   what it returns, and which draws that comes from
@@ -80,6 +83,12 @@ class BiasFit(Result):
     frequency : Mapping or None
         The tables that `bayesbias.studies.with_frequency` adds, as plain values.
     """
+
+    MACHINERY = Result.MACHINERY | {
+        "answer", "answer_from_effects", "contrast_rows", "describe", "design", "engine",
+        "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
+        "scales_and_effects", "shape", "stream", "table_draws", "table_name",
+    }  # fmt: skip
 
     sampled: xr.DataTree
     table: pd.DataFrame
@@ -212,6 +221,8 @@ class BiasFit(Result):
         rope: float = ROPE,
         estimand: str | None = None,
         level: str | None = None,
+        *,
+        detail: bool = False,
     ) -> pd.DataFrame:
         """Estimate differences between connections, overall, by class and by word.
 
@@ -230,13 +241,39 @@ class BiasFit(Result):
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
             ``between`` (two groups) and ``others`` (a group and the mean of all others).
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`, also standard
+            deviations and Monte Carlo errors.
 
         Returns
         -------
         DataFrame
-            ``level, name, contrast, estimand``, and the columns of `bayesbias.inference.estimates`.
+            ``level, name, contrast, estimand, mean, hpdi_low, hpdi_high, p_below_zero, p_in_rope``;
+            ``d``, the mean in SDs of single pairs, as `standardized` has it with its interval (not
+            with Student-t noise); and ``verdict``.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> result = bb.fit(table, seed=1, draws=200)
+        >>> frame = result.contrasts(level="overall", estimand="population")
+        >>> frame.columns.tolist()[4:]
+        ['mean', 'hpdi_low', 'hpdi_high', 'p_below_zero', 'p_in_rope', 'd', 'verdict']
         """
-        return self._contrasts(level, estimand, View(prob=prob, rope=rope))
+        frame = self._contrasts(level, estimand, View(prob=prob, rope=rope), in_sd=True)
+        return frame if detail else estimates.without_detail(frame)
+
+    def contrast_rows(
+        self,
+        prob: float = PROB,
+        rope: float = ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
+        """Return `contrasts` with the columns of `bayesbias.inference.estimates`, without ``d``."""
+        frame = self._contrasts(level, estimand, View(prob=prob, rope=rope))
+        return frame.drop(columns="d", errors="ignore")
 
     def standardized(
         self,
@@ -286,7 +323,9 @@ class BiasFit(Result):
         ... )
         ('associated - different', 'sd of neutral pairs', True, True)
         """
-        return self._contrasts(level, estimand, View(prob=prob, standard_rope=rope), True)
+        return self._contrasts(
+            level, estimand, View(prob=prob, standard_rope=rope), standardized=True
+        )
 
     def probability_of_superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -356,7 +395,7 @@ class BiasFit(Result):
         """
         shares = estimates.estimates(self._draws_of_opposite(), prob)
         columns = ("level", "name", "contrast", *estimates.WITHOUT_ROPE)
-        contrasts = self.contrasts(prob, estimand="one_new_word")
+        contrasts = self.contrast_rows(prob, estimand="one_new_word")
         frame = estimates.chosen_columns(contrasts, columns)
         return frame.assign(**estimates.beside(shares, "opposite"))
 
@@ -563,9 +602,27 @@ class BiasFit(Result):
         draws.name = table
         return draws
 
-    def save(self, path: checks.FilePath) -> None:
-        """Write the fit to one netCDF file, without effects, which `load_fit` draws again."""
-        write_fit(path, self)
+    def save(self, path: checks.FilePath) -> list[Path]:
+        """Write the fit to one file, or to a folder of tables and figures.
+
+        Parameters
+        ----------
+        path : path
+            If it ends in ``.nc``, one netCDF file, which `bayesbias.load_fit` reads. It has no
+            effects, since these are drawn again. Any other path is the folder of a run, which
+            `bayesbias.load_run` and `bayesbias.load_fit` read.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
+        where = path_of(path, "path", "a path that ends in .nc, or that of a folder")
+        if where.suffix.lower() != ".nc":
+            return super().save(where)
+
+        write_fit(where, self)
+        return [where]
 
     def __repr__(self) -> str:
         chains, draws = self.shape
@@ -575,7 +632,7 @@ class BiasFit(Result):
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
             if results.group == "connection" or results.between:
                 level = "between" if results.between else "overall"
-                whole = self.contrasts(estimand="population", level=level)
+                whole = self.contrast_rows(estimand="population", level=level)
             else:
                 whole = self.summary().assign(name="").rename(columns={results.group: "contrast"})
             digits = decimals(whole)
@@ -604,7 +661,7 @@ class BiasFit(Result):
         return self.design.ordered()
 
     @functools.cached_property
-    def _reduced(self) -> Collapsed | None:
+    def _reduced(self) -> Reduction | None:
         """The design with effects integrated out; None if the fit was sampled with its effects."""
         return collapse(self.ordered) if self.sampling.method == "collapsed" else None
 
@@ -685,14 +742,31 @@ class BiasFit(Result):
         return Answer(labeled, draws, None, asked.observed)
 
     def describe(
-        self, asked: Quantities, estimand: str, column: str, prob: float, rope: float | None = None
+        self,
+        asked: Quantities,
+        estimand: str,
+        column: str,
+        prob: float,
+        rope: float | None = None,
+        *,
+        in_sd: bool = False,
     ) -> pd.DataFrame:
-        """Return quantities as rows of a table of results, in the order of their labels."""
+        """Return quantities as rows of a table of results, in the order of their labels.
+
+        With `in_sd` contrasts get the column ``d``, where single pairs have an SD.
+        """
         n = len(asked.keys)
-        starts = range(0, n, _AT_ONCE)
-        parts = (asked.chosen(range(k, min(k + _AT_ONCE, n))) for k in starts)
-        answers = (self.answer(part, estimand, column) for part in parts)
-        frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.observed) for a in answers]
+        frames = []
+        for start in range(0, n, _AT_ONCE):
+            part = asked.chosen(range(start, min(start + _AT_ONCE, n)))
+            answer = self.answer(part, estimand, column)
+            frame = estimates.estimates(answer.draws, prob, rope, answer.mixtures, answer.observed)
+            if in_sd and variances.has_variance(self.spec):
+                if self._has_slopes:
+                    answer = self.answer_from_effects(part, estimand, column)
+                frame["d"] = variances.means_in_sd(self.design, answer)
+            frames.append(frame)
+
         whole = pd.concat(frames, ignore_index=True)
         return whole.iloc[self.order_of(asked)].reset_index(drop=True)
 
@@ -712,27 +786,44 @@ class BiasFit(Result):
         return sorted(range(len(asked.keys)), key=at)
 
     def _frame(
-        self, level: str, estimand: str, column: str, view: View, standardized: bool = False
+        self,
+        level: str,
+        estimand: str,
+        column: str,
+        view: View,
+        *,
+        standardized: bool = False,
+        in_sd: bool = False,
     ) -> pd.DataFrame | None:
-        """Return the table of one level and estimand, or None if it would be empty."""
+        """Return the table of one level and estimand, or None if it would be empty.
+
+        `in_sd` as in `describe`. With slopes it needs draws of all effects, else nearly nothing.
+        """
         asked = self.quantities(level, estimand, column)
         if not asked.keys:
             return None
+        in_sd = column == "contrast" and (in_sd or not self._has_slopes)
 
         def make() -> pd.DataFrame:
             if standardized:
                 return self._standardized(asked, estimand, view)
             rope = view.rope if column == "contrast" else None
-            return self.describe(asked, estimand, column, view.prob, rope)
+            return self.describe(asked, estimand, column, view.prob, rope, in_sd=in_sd)
 
-        return self.cached((level, estimand, column, view, standardized), make).copy()
+        return self.cached((level, estimand, column, view, standardized, in_sd), make).copy()
 
     def _contrasts(
-        self, level: str | None, estimand: str | None, view: View, standardized: bool = False
+        self,
+        level: str | None,
+        estimand: str | None,
+        view: View,
+        *,
+        standardized: bool = False,
+        in_sd: bool = False,
     ) -> pd.DataFrame:
-        """Return the contrasts of some levels and estimands as one table."""
+        """Return the contrasts of some levels and estimands as one table, as `_frame` makes it."""
         made = (
-            self._frame(*each, "contrast", view, standardized)
+            self._frame(*each, "contrast", view, standardized=standardized, in_sd=in_sd)
             for each in self._asked_tables(level, estimand)
         )
         if not (frames := [frame for frame in made if frame is not None]):
@@ -757,29 +848,17 @@ class BiasFit(Result):
 
     def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
         """Return the answer of contrasts, and the same in SDs of pairs."""
-        spec = self.spec
-        # With slopes the SD of pairs depends on them: given the scales the ratio is not normal.
-        sloped = any(
-            spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu
-        )
-        make = self.answer_from_effects if sloped else self.answer
+        make = self.answer_from_effects if self._has_slopes else self.answer
         answer = make(asked, estimand, "contrast")
         return answer, variances.standardized(self.design, answer)
 
-    def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
-        """Return the means of `standardized` alone, by name and contrast."""
-        asked = self.quantities(level, estimand, "contrast")
-        found = self._in_sd(asked, estimand)[1]
-        if found.observed is not None:
-            means = found.observed
-        elif (mixtures := found.mixtures) is not None:
-            of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))
-            means = np.bincount(mixtures.quantity, of_parts, minlength=len(asked.keys))
-        else:
-            means = found.draws.to_numpy().mean(axis=(0, 1))
-        return {
-            (name, label): float(m) for (_, name, label), m in zip(asked.keys, means, strict=True)
-        }
+    @property
+    def _has_slopes(self) -> bool:
+        """Whether the SD of pairs depends on slopes: given the scales a ratio is not normal."""
+        parameters = self.spec.parameters
+        return any(
+            parameters[name].covariate and not self.spec.is_random(name) for name in self.spec.mu
+        )
 
     def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
         """Return the rows of the table `standardized`, with the probability of superiority."""

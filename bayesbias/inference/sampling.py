@@ -12,25 +12,28 @@ of attributes. A seed gives the same effects again, so that a fit holds the scal
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from bayesbias.core import FitError
+from bayesbias.core.errors import as_resource_error
 from bayesbias.core.formatting import in_one_line
+from bayesbias.core.progress import Tick, ticking, unseen
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
-from bayesbias.inference.likelihood import Collapsed
+from bayesbias.inference.likelihood import Collapsed, Reduction
 from bayesbias.models.design import Arrays, Design
 
 if TYPE_CHECKING:
     import xarray as xr
 
-ENGINES = ("nuts", "quick")
+ENGINES = ("auto", "nuts", "quick")
 PAIRWISE_ASKED = "asked for"  # why a fit is not collapsed
 MOST_PARETO_K = 0.7
 _ROUNDS = 5
@@ -41,8 +44,10 @@ _FEWEST_PER_CHAIN = 300.0  # effective draws: three times what diagnostics ask o
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
 LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
+_STEPS_OF_A_DRAW = 30  # of NUTS, as densities: some ten steps, each with a gradient
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
+NO_DENSITY = 1e300  # minus a log density beyond floating point, for searches
 AT_MODE = 0.3375  # the coordinate of a scale at the mode of its logarithm
 COLLAPSED_TARGET_ACCEPT = 0.8, 0.95, 0.995  # the others where steps of the size before diverged
 STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # those kept
@@ -56,8 +61,8 @@ class Engine:
     ----------
     name : {"nuts", "quick"}
         The engine that gave the draws; ``quick`` is importance sampling of the scales.
-    asked : {"nuts", "quick"}
-        The engine that was asked for.
+    asked : {"auto", "nuts", "quick"}
+        The engine that was asked for; ``auto`` is NUTS unless the density of a table is costly.
     pareto_k : float or None
         The shape of the tail of the importance weights, which can be trusted up to 0.7.
     effective : float
@@ -89,12 +94,12 @@ class Engine:
         return cls(asked=asked, why_not="not collapsed" if asked == "quick" else "")
 
     def in_words(self) -> str:
-        """Return a phrase about the engine; empty if NUTS was asked for."""
+        """Return a phrase about the engine; empty if it is NUTS, and was meant to be."""
         k = "without bound" if self.pareto_k is None else f"{self.pareto_k:.2f}"
         if self.name == "quick":
             drawn = f"{self.effective:,.0f} effective of {self.proposed:,} draws"
             return f"importance sampling, {drawn}, Pareto k {k}"
-        if self.asked == "quick":
+        if self.why_not:
             why = {
                 "pareto_k": f"Pareto k was {k}",
                 "effective": f"only {self.effective:.0f} of {self.proposed:,} draws counted",
@@ -213,8 +218,8 @@ class Sampling:
             "tune": self.tune,
             "chains": self.chains,
         }
-        if self.engine.asked == "quick":
-            out["engine"] = "quick"
+        if self.engine.asked != "auto":
+            out["engine"] = self.engine.asked
         if self.why_not_collapsed == PAIRWISE_ASKED:
             out["sampler"] = "pairwise"
         if self.target_asked is not None:
@@ -222,66 +227,123 @@ class Sampling:
         return out
 
 
-def sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: int) -> Sampled:
+def sample_collapsed(reduced: Reduction, settings: Mapping[str, Any], cores: int) -> Sampled:
     """Return the draws of the scales, with statistics of the sampler.
 
     Parameters
     ----------
-    reduced : Collapsed
+    reduced : Reduction
     settings : Mapping
-        ``draws, tune, chains, seed`` and, if asked for, ``target_accept`` and ``engine``.
+        ``draws, tune, chains, seed`` and, if asked for, ``target_accept``, ``engine`` and
+        ``progress``, as of `fit`.
     cores : int
         How many chains run at a time.
     """
     import xarray as xr
 
     drawn = sample_theta(reduced, settings, cores)
-    theta = drawn.theta
-    values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
-    # The sampler's own density is that of its coordinates.
-    stats = xr.Dataset() if drawn.stats is None else drawn.stats
-    stats = stats.assign(logp=(("chain", "draw"), values))
+    theta, stats = drawn.theta, drawn.stats
+    if stats is None or "step_size" in stats:
+        # The sampler's own density is that of its coordinates.
+        values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
+        stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
     posterior = parameter_dataset(reduced.design, reduced.scales_of(theta), len(theta))
     idata = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
     return Sampled(idata, drawn.engine, drawn.target_accept, drawn.thin)
 
 
-def sample_theta(reduced: Collapsed, settings: Mapping[str, Any], cores: int) -> SampledTheta:
+def sample_theta(reduced: Reduction, settings: Mapping[str, Any], cores: int) -> SampledTheta:
     """Return draws of the log scales; parameters as of `sample_collapsed`."""
-    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+    import xarray as xr
 
-    asked, engine, approximation = settings.get("engine", "nuts"), Engine(), None
-    asked_target = settings.get("target_accept")
+    asked, approximation = settings.get("engine", "nuts"), None
+    asked_target, progress = settings.get("target_accept"), settings.get("progress")
+    engine = Engine(asked=asked)
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
-        if asked == "quick":
-            size = settings["draws"], settings["chains"]
+        size = settings["draws"], settings["chains"]
+        if asked != "nuts" and reduced.costly:
+            from bayesbias.inference.importance import sample_costly
+
+            theta, logp, engine, approximation = sample_costly(reduced, *size, seed, progress)
+            engine = replace(engine, asked=asked)
+            stats: xr.Dataset | None = xr.Dataset({"logp": (("chain", "draw"), logp)})
+        elif asked == "quick":
             theta, engine, approximation = weighted_theta(reduced, *size, seed)
-            if engine.name == "quick":
-                return SampledTheta(theta, None, engine, asked_target)
+            stats = None
+        if engine.name == "quick":
+            return SampledTheta(theta, stats, engine, asked_target)
         if approximation is None:
             approximation = laplace(reduced)
+        if reduced.costly:
+            from bayesbias.inference.importance import announce
+
+            steps = size[1] * (size[0] + settings["tune"]) * _STEPS_OF_A_DRAW
+            announce(steps, reduced, progress)
+        return _nuts_of_scales(reduced, approximation, settings, engine, cores, seed)
+
+
+def _nuts_of_scales(
+    reduced: Reduction,
+    approximation: ScaleApproximation,
+    settings: Mapping[str, Any],
+    engine: Engine,
+    cores: int,
+    seed: int,
+) -> SampledTheta:
+    """Sample the log scales by NUTS, in smaller steps or longer where that is needed."""
+    if isinstance(reduced, Collapsed):
+        from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
         data = packed(
             [*reduced.arrays, approximation.log_m, approximation.mode, approximation.root]
         )
         callbacks = (logp_callback, expand_callback)
+        sample = functools.partial(nuts, reduced.n_theta, callbacks, data)
+    else:
+        sample = functools.partial(nuts_of, _called_density(reduced, approximation))
 
-        def run(target: float, times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
-            lengths = {name: times * settings[name] for name in ("draws", "tune")}
-            now = {**settings, **lengths, "target_accept": target}
-            return nuts(reduced.n_theta, callbacks, data, now, cores, seed)
+    def run(target: float, times: int = 1) -> tuple[np.ndarray, xr.Dataset]:
+        lengths = {name: times * settings[name] for name in ("draws", "tune")}
+        return sample({**settings, **lengths, "target_accept": target}, cores, seed)
 
-        for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
-            theta, stats = run(target)
-            if not stats["diverging"].any():
-                break
-        thin = None
-        if settings["draws"] >= LONG_RUN and not mixed(theta):
-            thin = _LONGER
-            theta, stats = run(target, thin)
+    asked_target = settings.get("target_accept")
+    for target in (asked_target,) if asked_target else COLLAPSED_TARGET_ACCEPT:
+        theta, stats = run(target)
+        if not stats["diverging"].any():
+            break
+    thin = None
+    if settings["draws"] >= LONG_RUN and not mixed(theta):
+        thin = _LONGER
+        theta, stats = run(target, thin)
     times = thin or 1
     return SampledTheta(theta[:, ::times], thinned(stats, times), engine, target, thin)
+
+
+def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> Any:
+    """Return a density for nutpie that Python works out, in the coordinates of the scales."""
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    n, mode, root = reduced.n_theta, approximation.mode, approximation.root
+
+    def density(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = approximation.minus(reduced, mode + root @ z)
+        if value >= NO_DENSITY:
+            raise ValueError("no density")  # a divergence
+        return -value, -(root.T @ gradient)
+
+    def draw(z: np.ndarray) -> dict[str, np.ndarray]:
+        return {"theta": approximation.theta(mode + root @ z)[0]}
+
+    return from_pyfunc(
+        n,
+        make_logp_fn=lambda: density,
+        make_expand_fn=lambda *_: draw,
+        expanded_dtypes=[np.dtype(float)],
+        expanded_shapes=[(n,)],
+        expanded_names=["theta"],
+        make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(0, 1, n),
+    )
 
 
 def mixed(draws: np.ndarray) -> bool:
@@ -313,7 +375,6 @@ def nuts(
 
     Nutpie calls the two compiled functions, density and draw, through C; `data` is what they read.
     """
-    import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
 
     logp_callback, expand_callback = callbacks
@@ -335,36 +396,48 @@ def nuts(
         logp_func=None,
         expand_func=None,
     )
+    return nuts_of(compiled, settings, cores, seed)
+
+
+def nuts_of(
+    compiled: Any, settings: Mapping[str, Any], cores: int, seed: int
+) -> tuple[np.ndarray, xr.Dataset]:
+    """Sample a density that nutpie knows, and return draws (chains, draws, n) and statistics."""
+    import nutpie
+
     with warnings.catch_warnings():
         # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
         warnings.filterwarnings(
             "ignore", message="Found chain dimension to be longer", category=UserWarning
         )
+        total = settings["chains"] * (settings["draws"] + settings["tune"])
+        following = ticking("sampling", total, settings.get("progress"))
         try:
-            at_work = nutpie.sample(
-                compiled,
-                draws=settings["draws"],
-                tune=settings["tune"],
-                chains=settings["chains"],
-                cores=cores,
-                seed=seed,
-                save_warmup=False,
-                progress_bar=False,
-                target_accept=settings["target_accept"],
-                blocking=False,
-            )
-            try:
-                sampled = at_work.wait()
-            except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
-                at_work.cancel()
-                raise
+            with following as tick:
+                at_work = nutpie.sample(
+                    compiled,
+                    draws=settings["draws"],
+                    tune=settings["tune"],
+                    chains=settings["chains"],
+                    cores=cores,
+                    seed=seed,
+                    save_warmup=False,
+                    progress_bar=False,
+                    target_accept=settings["target_accept"],
+                    blocking=False,
+                    **_followed(tick),
+                )
+                try:
+                    sampled = at_work.wait()
+                except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws
+                    at_work.cancel()
+                    raise
         except RuntimeError as error:
             reason = in_one_line(str(error), 80)
-            if "initial" not in str(error).lower():  # as where there are no more threads
-                raise FitError(
-                    f"the sampler stopped ({reason}). Are there enough threads and memory? "
-                    "Fewer chains need less of both"
-                ) from None
+            if as_resource_error(error) is not None:
+                raise
+            if "initial" not in str(error).lower():
+                raise FitError(f"the sampler stopped ({reason})") from None
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or "
                 f"far too wide? ({reason})"
@@ -372,6 +445,24 @@ def nuts(
     stats = sampled["sample_stats"].to_dataset()
     kept = stats[[name for name in STATISTICS if name in stats]]
     return sampled["posterior"]["theta"].to_numpy(), kept
+
+
+def _followed(tick: Tick) -> dict[str, Any]:
+    """Return the options of nutpie by which a bar follows its chains."""
+    import nutpie
+
+    known = "progress_callback" in inspect.signature(nutpie.sample).parameters
+    if tick is unseen or not known:
+        return {}
+    done = 0
+
+    def follow(chains: Sequence[Any]) -> None:
+        nonlocal done
+        finished = sum(chain.finished_draws for chain in chains)
+        tick(finished - done)
+        done = finished
+
+    return {"progress_callback": follow}
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,24 +494,24 @@ class ScaleApproximation:
         log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
         return self.log_m + np.log(h), np.exp(log_slope), log_slope
 
-    def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
+    def log_densities(self, reduced: Reduction, u: np.ndarray) -> np.ndarray:
         """Return the log posterior density of coordinates of shape (n, n_theta)."""
         with np.errstate(all="ignore"):
             theta, _, log_slope = self.theta(u)
             value = reduced.log_densities(theta) + log_slope.sum(axis=1)
         return np.where(np.isfinite(value), value, -np.inf)
 
-    def minus(self, reduced: Collapsed, u: np.ndarray) -> tuple[float, np.ndarray]:
+    def minus(self, reduced: Reduction, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Return minus the log posterior density at one point, and its gradient."""
         with np.errstate(all="ignore"):
             theta, slope, log_slope = self.theta(u)
             value, gradient = reduced.log_density(theta)
             first = slope * np.exp(theta - self.log_m)
             out = -(value + log_slope.sum()), -(gradient * slope + first - u - slope)
-        return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
+        return out if np.isfinite(out[0]) else (NO_DENSITY, np.zeros_like(u))
 
 
-def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
+def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     """Approximate the posterior by a normal with its mode and curvature.
 
     With `near` the searches end near the mode, which is enough for a proposal.
@@ -432,7 +523,7 @@ def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = reduced.log_density(theta)
-        return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
+        return (-value, -gradient) if np.isfinite(value) else (NO_DENSITY, np.zeros(n))
 
     plain = ScaleApproximation(start, np.full(n, AT_MODE), np.eye(n), found=False)
     if not np.isfinite(reduced.log_density(start)[0]):
@@ -453,7 +544,7 @@ def laplace(reduced: Collapsed, near: bool = False) -> ScaleApproximation:
 
 
 def weighted_theta(
-    reduced: Collapsed, draws: int, chains: int, seed: int
+    reduced: Reduction, draws: int, chains: int, seed: int
 ) -> tuple[np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales by importance sampling, all of the same weight.
 
@@ -536,14 +627,14 @@ def parameter_dataset(design: Design, draws: Arrays, chains: int) -> xr.Dataset:
     return xr.Dataset(variables, coords)
 
 
-def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
+def with_effects(posterior: xr.Dataset, reduced: Reduction, seed: int) -> xr.Dataset:
     """Return draws of the scales, each with one draw of all effects.
 
     Parameters
     ----------
     posterior : Dataset
         Draws of the scales.
-    reduced : Collapsed
+    reduced : Reduction
     seed : int
         The seed of the fit's random numbers, which always gives the same effects.
 

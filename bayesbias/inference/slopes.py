@@ -60,7 +60,7 @@ def contrasts_at(
     Returns
     -------
     DataFrame
-        The columns of `BiasFit.contrasts`.
+        The columns of `BiasFit.contrasts` with ``detail``, but for ``d``.
 
     Raises
     ------

@@ -198,6 +198,32 @@ def standardized(design: Design, answer: Answer) -> Answer:
     return Answer(labeled_draws(contrasts.to_numpy() / sd, labels), draws, mixtures, observed)
 
 
+def means_in_sd(design: Design, answer: Answer) -> np.ndarray:
+    """Return the means of `standardized` alone, one for each row."""
+    contrasts, draws, mixtures, observed = answer
+    shape = contrasts.shape[:2]
+    names = contrasts["contrast"].to_numpy()
+    out = np.empty(len(names))
+    for name in dict.fromkeys(names.tolist()):
+        _, sd = pair_sd(design, draws, name)
+        inverse = 1 / np.broadcast_to(sd, shape[0] * shape[1]).reshape(shape)
+        rows = names == name
+        if observed is not None:
+            out[rows] = observed[rows] * inverse.mean()
+            continue
+
+        if mixtures is None:
+            values = contrasts.to_numpy()[..., rows]
+            out[rows] = np.einsum("cdr,cd->r", values, inverse) / inverse.size
+            continue
+
+        parts = rows[mixtures.quantity]
+        means = np.einsum("cdp,cd->p", mixtures.mean[..., parts], inverse) / inverse.size
+        weighted = mixtures.weight[parts] * means
+        out[rows] = np.bincount(mixtures.quantity[parts], weighted, minlength=len(names))[rows]
+    return out
+
+
 def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
     """Return draws of the probability that a pair of the first group has the smaller outcome.
 

@@ -19,6 +19,7 @@ import pandas as pd
 from bayesbias import __version__
 from bayesbias.core import InputError
 from bayesbias.core.files import data_dir, plain, write_whole
+from bayesbias.core.progress import ticking
 from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output import registry, store
@@ -67,6 +68,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    from bayesbias.plots.glyphs import missing_glyphs_once
     from bayesbias.plots.style import figure_style
 
     target = Path(path).expanduser()
@@ -79,13 +81,18 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
         )
     run = store.as_run(run)
     study, result, view = registry.shown(run.result, view or run.view)
-    with figure_style("report"):
-        sections = [
-            _shown(section, view)
-            for section in study.sections(result, view)
-            if section.shown_on("page", "fold")
-            and (section.frame is not None or section.figure or section.text)
-        ]
+    listed = [
+        section
+        for section in study.sections(result, view)
+        if section.shown_on("page", "fold")
+        and (section.frame is not None or section.figure or section.text)
+    ]
+    sections = []
+    drawing = ticking("drawing tables and figures", len(listed), long_steps=True)
+    with figure_style("report"), drawing as tick, missing_glyphs_once():
+        for section in listed:
+            sections.append(_shown(section, view))
+            tick(1)
     said = registry.interpretation(result, view)
     headline, *details = (ADVICE.sub("", text) for text in (said.headline, *said.details))
     terms = (*study.glossary(result), *ESTIMATES)

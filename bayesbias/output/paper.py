@@ -317,12 +317,15 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     """
     title = ""
     if isinstance(result, pd.DataFrame):
-        if not {"mean", "hpdi_low", "prob"} <= {*result} or result.empty:
+        prob = result.attrs.get("prob")  # of `BiasFit.contrasts` without detail
+        if "prob" in result and not result.empty:
+            prob = result["prob"].iloc[0]
+        if not {"mean", "hpdi_low"} <= {*result} or result.empty or prob is None:
             problem = f"expected rows with mean, hpdi_low, hpdi_high and prob, got {some(result)}"
             raise InputError(problem, where="result", hint="give a table such as fit.contrasts()")
         labels = map(str, result.columns[: list(result).index("mean")])
         numbers = CONTRAST_COLUMNS if "p_below_zero" in result else MEAN_COLUMNS
-        shown = printed(result, [*labels, *numbers], result["prob"].iloc[0])
+        shown = printed(result, [*labels, *numbers], prob)
     else:
         run = store.as_run(result)
         study, result, view = registry.shown(run.result, view or run.view)

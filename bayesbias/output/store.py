@@ -11,8 +11,9 @@ import dataclasses
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,13 @@ import pandas as pd
 from bayesbias import __version__
 from bayesbias.core import InputError, checks, files, some
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, write_csv
-from bayesbias.core.sections import Section
+from bayesbias.core.progress import ticking
+from bayesbias.core.sections import Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.output import registry
 from bayesbias.output.manifest import MANIFEST, PAYLOAD, SCHEMA, read_manifest
 from bayesbias.output.replacing import put_in_place, read_steadily, settle, staging
+from bayesbias.output.tables import Tables
 from bayesbias.sweeps.cells import verify_sweep
 
 
@@ -47,6 +50,18 @@ class Run:
         Arguments of ``bayesbias`` that made it; None for a result saved from Python.
     path : Path or None
         The folder; None for a result that is in none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = analysis.save(folder)
+    ...     run = bb.load_run(folder)
+    ...     table = run.tables["professions"]
+    >>> table["profession"].iloc[0]
+    'secretary'
     """
 
     result: Any
@@ -55,8 +70,56 @@ class Run:
     command: list[str] | None = None
     path: Path | None = None
 
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables by name, those of the CSV files of the folder; made when asked for."""
+        study, result, view = registry.shown(self.result, self.view)
+        makers: dict[str, Callable[[], pd.DataFrame]] = {}
+        for section in study.sections(result, view):
+            if section.shown_on("files", "folder") and section.make is not None:
+                makers[section.name] = partial(_frame_of, section)
+        if self.path is None:
+            return Tables(makers)
+
+        names = [name for name in read_manifest(self.path)["files"] if "/" not in name]
+        written = {name.removesuffix(".csv") for name in names if name.endswith(".csv")}
+        kept = {name: make for name, make in makers.items() if name in written}
+        for name in sorted(written - kept.keys()):  # that was added to those of the study
+            kept[name] = partial(pd.read_csv, self.path / f"{name}.csv")
+        return Tables(kept)
+
+    def plot(self, figure: str | None = None) -> Any:
+        """Draw a figure of the result with the intervals of the run, and return its axes.
+
+        Parameters
+        ----------
+        figure : str, optional
+            Its name, as in the folder ``figures``. By default the first one.
+
+        Raises
+        ------
+        InputError
+            If there is no figure of that name.
+        """
+        return self.result.plot(figure, **self.view.chosen())
+
+    def interpret(self) -> Interpretation:
+        """Say in sentences what the result shows; see `bayesbias.interpret`."""
+        return registry.interpretation(self.result, self.view)
+
+    def report(self, path: checks.FilePath) -> Path:
+        """Write one self-contained HTML page about the run; see `bayesbias.write_report`."""
+        from bayesbias.output.page import write_report
+
+        return write_report(self, path)
+
     def __repr__(self) -> str:
         return f"Run in {self.path}, with .result:\n{self.result!r}"
+
+
+def _frame_of(section: Section) -> pd.DataFrame:
+    """Return the frame of a section, empty where it has none."""
+    return pd.DataFrame() if section.frame is None else section.frame
 
 
 def as_run(given: Any) -> Run:
@@ -179,6 +242,7 @@ def _write(
 
     from bayesbias.output.text import to_text
     from bayesbias.plots import save_figure
+    from bayesbias.plots.glyphs import missing_glyphs_once
 
     study, shown, view = registry.shown(result, view)
     (new / "result").mkdir()
@@ -187,14 +251,18 @@ def _write(
     text = to_text(result, view, detail=True, more=more)
     (new / "result.txt").write_text(text + "\n", encoding="utf-8")
 
-    for section in [*study.sections(shown, view), *more]:
-        if section.shown_on("files", "folder") and section.frame is not None:
-            write_csv(section.frame, new / f"{section.name}.csv")
-        if section.figure is not None:
-            figure = section.draw()
-            for ending in figures:
-                save_figure(figure, new / "figures" / f"{section.name}.{ending}")
-            plt.close(figure)
+    sections = [*study.sections(shown, view), *more]
+    writing = ticking("writing tables and figures", len(sections), long_steps=True)
+    with writing as tick, missing_glyphs_once():
+        for section in sections:
+            if section.shown_on("files", "folder") and section.frame is not None:
+                write_csv(section.frame, new / f"{section.name}.csv")
+            if section.figure is not None:
+                figure = section.draw()
+                for ending in figures:
+                    save_figure(figure, new / "figures" / f"{section.name}.{ending}")
+                plt.close(figure)
+            tick(1)
 
     hashes = {
         path.relative_to(new).as_posix(): sha256_file(path)
@@ -283,7 +351,8 @@ def load_run(folder: checks.FilePath) -> Run:
     Returns
     -------
     Run
-        With ``result``, ``view``, ``kind``, ``command`` and ``path``.
+        With ``result``, ``view``, ``kind``, ``command`` and ``path``; its ``tables``, and
+        ``plot()``, ``interpret()`` and ``report()``.
 
     Raises
     ------
@@ -375,9 +444,10 @@ def _state(path: Path, digest: str) -> str:
 
 def _encoded(value: Any, parts: Path, name: str) -> Any:
     from bayesbias.inference.posterior import BiasFit
+    from bayesbias.inference.storage import write_fit
 
     if isinstance(value, BiasFit):
-        value.save(parts / f"{name}.nc")
+        write_fit(parts / f"{name}.nc", value)
         return {"_fit": f"{name}.nc"}
     if isinstance(value, pd.DataFrame):
         value.to_parquet(parts / f"{name}.parquet")

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import FitError, checks
 from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE
 from bayesbias.core.formatting import as_percent, with_minus
+from bayesbias.core.result import opened
 from bayesbias.inference.estimands import holds_for
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
@@ -50,7 +51,7 @@ def plot_changes(
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison, Run or path
         What `compare` returned.
     method : str, optional
         By default the first.
@@ -76,6 +77,7 @@ def plot_changes(
     >>> len(ax.get_yticklabels())
     18
     """
+    comparison = opened(comparison)
     name = comparison.chosen_methods(method)[0]
     spec = comparison.original.spec
     moved = comparison.changes(prob, estimand="population", method=name)
@@ -134,7 +136,7 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison, Run or path
         What `compare` returned.
     method : str, optional
         By default the first.
@@ -158,6 +160,7 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     >>> sum(len(points.get_offsets()) for points in ax.collections) == len(before)
     True
     """
+    comparison = opened(comparison)
     name = comparison.chosen_methods(method)[0]
     pairs = comparison.methods[name].pairs
     (ax,) = style.axes_for(ax, min(6.0, style.across()) + 1.05, 6.0)
@@ -179,7 +182,7 @@ def plot_controls(
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison, Run or path
         What `compare` returned.
     method : str, optional
         By default all, each in a panel of its own.
@@ -211,6 +214,7 @@ def plot_controls(
     >>> ax.get_xlabel()
     'distance before'
     """
+    comparison = opened(comparison)
     names = comparison.chosen_methods(method)[: None if ax is None else 1]
     tables = [comparison.methods[name].pairs for name in names]
     tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
@@ -267,7 +271,7 @@ def plot_ranking(
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison, Run or path
         What `compare` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
@@ -298,8 +302,9 @@ def plot_ranking(
     >>> len(ax.get_yticklabels())
     2
     """
+    comparison = opened(comparison)
     ranked = comparison.ranking(prob, rope, "population")
-    gap = comparison.original.contrasts(prob, rope, "population", "overall")
+    gap = comparison.original.contrast_rows(prob, rope, "population", "overall")
     gap = gap[gap["contrast"] == "associated - different"].iloc[0]
     ends = {"gap": "mean", "gap_low": "hpdi_low", "gap_high": "hpdi_high"}
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
@@ -356,7 +361,7 @@ def plot_corpora(
 
     Parameters
     ----------
-    result : CorpusComparison
+    result : CorpusComparison, Run or path
         The result to show.
     contrast : str, optional
         By default the first.
@@ -389,8 +394,12 @@ def plot_corpora(
     >>> bb.plots.plot_corpora(found, ax=Figure().subplots()).get_xlabel()
     'change of the difference'
     """
+    result = opened(result)
     near = (STANDARD_ROPE if standardized else ROPE) if rope is None else rope
-    frame = (result.standardized if standardized else result.contrasts)(prob, near, "population")
+    if standardized:
+        frame = result.standardized(prob, near, "population")
+    else:
+        frame = result.contrasts(prob, near, "population", detail=True)
     names = checks.once(frame["contrast"])
     name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (

@@ -1,7 +1,6 @@
 """What a model expects: before the data, and for data like the observed ones."""
 
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from scipy.ndimage import gaussian_filter1d
 
 from bayesbias.core import checks, number_of
 from bayesbias.core.formatting import percent
+from bayesbias.core.result import opened
 from bayesbias.inference.cross_validation import replicated
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import predictive_of_pairs, prior_answers, usual_pairs
-from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.spec import ModelSpec, list_models, load_model
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS
@@ -34,7 +34,7 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    fit : BiasFit or ResponsesResult
+    fit : BiasFit, ResponsesResult, Run or path
         What `fit` or `fit_responses` returned.
     replicates : int
         How many replicated tables are drawn, at most 200.
@@ -55,6 +55,7 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
+    fit = opened(fit)
     fit = getattr(fit, "fit", fit)
     forests.need_fit(fit)
     column = fit.spec.results.group
@@ -102,9 +103,7 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_priors(
-    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, ax: Axes | None = None
-) -> Axes:
+def plot_priors(model_or_fit: Any, *, ax: Axes | None = None) -> Axes:
     """Show the distances that the priors of a model expect.
 
     Per connection: the prior of the mean distance (filled), the prior predictive of a single pair
@@ -113,8 +112,9 @@ def plot_priors(
 
     Parameters
     ----------
-    model_or_fit : str, path, ModelSpec or BiasFit
-        A model alone is shown for one protected word, a fit for the words of its table.
+    model_or_fit : str, path, ModelSpec, BiasFit or Run
+        A model alone is shown for one protected word, a fit for the words of its table. A path is
+        that of a model file, or the folder of a run.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -135,8 +135,9 @@ def plot_priors(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral', 'associated - different']
     """
-    fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
-    spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
+    given = model_or_fit if model_or_fit in list_models() else opened(model_or_fit)
+    fit = given if isinstance(given, BiasFit) else None
+    spec = fit.spec if fit is not None else load_model(given)
     frame = _one_pair_each(spec) if fit is None else fit.table
     checks.columns(frame, ("connection",), f"model {spec.name}", "a model of distances")
     means = _overall_prior(spec, frame)
@@ -189,7 +190,7 @@ def plot_priors(
             fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
             look = {"linewidth": 1.2, "zorder": 3}
             ridge(row, density(posterior, fine), _POSTERIOR, forests.POPULATION, fine, **look)
-            listed = fit.contrasts(level="overall", estimand="population").set_index("contrast")
+            listed = fit.contrast_rows(level="overall", estimand="population").set_index("contrast")
             text += f"\nposterior sd {style.number(listed.at[name, 'sd'])}"
         style.write_aside(ax, row, text, size)
     ax.set_xlabel(forests.outcome_label(spec))

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import FitError, InputError, checks, number_of
 from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
+from bayesbias.core.result import opened
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
@@ -302,7 +303,7 @@ def one_handle() -> Any:
 
 def need_fit(fit: object, *columns: str) -> None:
     """Refuse what is no fit, or lacks its groups or a column that the figure draws."""
-    checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit)")
+    checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit) or the folder of its run")
     assert isinstance(fit, BiasFit)
     needed = (fit.spec.results.group, *columns)
     checks.columns(fit.table, needed, f"model {fit.spec.name}", "a fit to pairs of words")
@@ -327,13 +328,13 @@ def mean_and_interval(prob: float, estimand: str = "population") -> str:
 
 @styled
 def plot_connections(
-    fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
+    fit: Any, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
 ) -> Axes:
     """Show the posterior of the mean distance per connection.
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, Run or path
         What `fit` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
@@ -356,6 +357,7 @@ def plot_connections(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral']
     """
+    fit = opened(fit)
     need_fit(fit, "connection")
     frame = fit.summary(prob, estimand)
     frame = frame.assign(key=frame["connection"].astype(str))
@@ -382,7 +384,7 @@ def plot_connections(
 
 @styled
 def plot_contrasts(
-    fit: BiasFit | Sequence[BiasFit] | Mapping[str, BiasFit],
+    fit: Any,
     *,
     prob: float = PROB,
     rope: float = ROPE,
@@ -400,9 +402,9 @@ def plot_contrasts(
 
     Parameters
     ----------
-    fit : BiasFit, sequence of BiasFit, or mapping of str to BiasFit
-        Several are drawn side by side. The keys of a mapping name them in the legend; fits of a
-        sequence are named by their tables.
+    fit : BiasFit, Run or path, or a sequence of them, or a mapping of str to them
+        A path is the folder of a run. Several fits are drawn side by side. The keys of a mapping
+        name them in the legend; fits of a sequence are named by their tables.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
@@ -450,7 +452,7 @@ def plot_contrasts(
     spec = first.spec
     levels = [level] if isinstance(level, str) else list(level)
     frames = [
-        each.contrasts(prob, rope, level=one).assign(fit=name)
+        each.contrast_rows(prob, rope, level=one).assign(fit=name)
         for name, each in fits.items()
         for one in levels
     ]
@@ -541,7 +543,7 @@ def plot_replicates(
 
     Parameters
     ----------
-    result : Replicates
+    result : Replicates, Run or path
         The result to show.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -566,7 +568,8 @@ def plot_replicates(
     >>> ax.get_yticklabels()[1].get_text()
     'associated − different'
     """
-    frame, sets = result.contrasts(prob, rope), result.by_set(prob, rope)
+    result = opened(result)
+    frame, sets = result.contrasts(prob, rope, detail=True), result.by_set(prob, rope)
     labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
     frame, sets = (
         own.assign(key=list(own[labels].itertuples(index=False, name=None)))
@@ -616,6 +619,7 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
         names, fits = list(map(str, given)), list(given.values())
     else:
         fits = list(given) if isinstance(given, list | tuple) and len(given) else [given]
+    fits = list(map(opened, fits))
     for fit in fits:
         need_fit(fit)
     if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
@@ -636,7 +640,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
 
     Parameters
     ----------
-    result : BiasFit, Comparison or SeatResult
+    result : BiasFit, Comparison, SeatResult, Run or path
         Of a model with slopes (`bayesbias.models.slopes_for`).
     prob : float in (0, 1)
         Probability of the HPDIs; of sentence tests it is that of the result.
@@ -671,6 +675,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
     """
+    result = opened(result)
     if isinstance(result, BiasFit):
         frame, source, outcome = result.slopes(prob), source_of(result), result.spec.outcome
         units = {
@@ -733,7 +738,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
 
     Parameters
     ----------
-    result : SweepResult
+    result : SweepResult, Run or path
         The result to show.
     contrast : str, optional
         As in `SweepResult.compared`.
@@ -766,6 +771,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
     >>> ax.get_title()
     'associated − different in every cell'
     """
+    result = opened(result)
     frame = result.compared(contrast)
     frame = frame[frame["standardized"].notna()].reset_index(drop=True)
     if not len(frame):
@@ -839,12 +845,12 @@ def _sweep_groups(frame: pd.DataFrame) -> Groups:
 
 
 @styled
-def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
+def plot_frequencies(fit: Any, *, ax: Axes | None = None) -> Axes:
     """Show how frequent the words of every class and attribute set are.
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, Run or path
         As `bayesbias.studies.with_frequency` returns it.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -874,6 +880,7 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()][:3]
     ['Protected words', 'math', 'arts']
     """
+    fit = opened(fit)
     words, about = _frequency(fit, "words")
     sides = {
         "protected": ("Protected words", "a protected word", COLOR["associated"], "o"),
@@ -921,12 +928,12 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
+def plot_frequency_contrasts(fit: Any, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
     """Show contrasts as they are, and of words that all have the mean frequency.
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, Run or path
         As `bayesbias.studies.with_frequency` returns it.
     rope : float > 0
         Half-width of the ROPE, drawn as a gray band.
@@ -958,6 +965,7 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['associated − different', 'all']
     """
+    fit = opened(fit)
     frame, about = _frequency(fit, "contrasts")
     keys = list(frame[["contrast", "level", "name"]].itertuples(index=False, name=None))
     titles = {"overall": "all", "class": "{}", "attribute_set": "attributes of {}"}

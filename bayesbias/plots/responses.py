@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import FitError, InputError, checks, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.formatting import as_percent, with_minus
+from bayesbias.core.result import opened
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, INK, MARKER, styled
@@ -39,7 +40,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
 
     Parameters
     ----------
-    result : ResponsesResult
+    result : ResponsesResult, Run or path
         The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
@@ -66,6 +67,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     >>> len(ax.get_yticklabels())
     8
     """
+    result = opened(result)
     answers, paired = result.responses, result.kind == "paired"
     models = answers.models[: max(1, len(forests.LOOKS) // len(answers.groups))]
     frame = result.items(prob).rename(columns={"name": "key"})
@@ -106,7 +108,7 @@ def plot_response_templates(
 
     Parameters
     ----------
-    result : ResponsesResult
+    result : ResponsesResult, Run or path
         The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
@@ -126,7 +128,9 @@ def plot_response_templates(
     InputError
         If the level or the contrast is unknown.
     """
-    frame = result.contrasts(prob, "new_words", level).query("scale != 'log_odds'")
+    result = opened(result)
+    frame = result.contrasts(prob, "new_words", level, detail=True)
+    frame = frame[frame["scale"] != "log_odds"]
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     parts = frame["level"] != "overall"
@@ -179,7 +183,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
 
     Parameters
     ----------
-    result : ResponsesResult
+    result : ResponsesResult, Run or path
         The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
@@ -190,7 +194,8 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     -------
     matplotlib Axes
     """
-    frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
+    result = opened(result)
+    frame = result.contrasts(prob, level="overall", detail=True).query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
     several = model.nunique() > 1
@@ -221,7 +226,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
 
 @styled
 def plot_professions(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+    fit: Any, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show the difference female - male of every profession, lowest first.
 
@@ -231,7 +236,7 @@ def plot_professions(
 
     Parameters
     ----------
-    fit : BiasFit, SentimentAnalysis or DataFrame
+    fit : BiasFit, SentimentAnalysis, DataFrame, Run or path
         Of the model ``sentiment`` or ``sentiment_logit``. Without a fit only the observed means are
         drawn.
     prob : float in (0, 1)
@@ -264,12 +269,13 @@ def plot_professions(
     >>> len(ax.get_yticklabels())
     20
     """
+    fit = opened(fit)
     return _differences(fit, "profession", prob, classifier, ax)
 
 
 @styled
 def plot_noun_pairs(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+    fit: Any, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show the difference female - male of every noun pair, lowest first.
 
@@ -278,7 +284,7 @@ def plot_noun_pairs(
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, Run or path
         What `fit` returned.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -301,6 +307,7 @@ def plot_noun_pairs(
     >>> len(ax.get_yticklabels()) == table["noun_pair"].nunique()
     True
     """
+    fit = opened(fit)
     return _differences(fit, "noun_pair", prob, classifier, ax)
 
 
@@ -442,7 +449,7 @@ def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None
 
     Parameters
     ----------
-    result : SentimentAnalysis
+    result : SentimentAnalysis, Run or path
         From `bayesbias.sentiment_analysis`, which takes earnings and the probability of intervals.
     classifier : str, optional
         Which to draw. Needed on Axes of your own where there are several.
@@ -471,6 +478,7 @@ def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None
     >>> ax.get_xlabel()
     'median weekly earnings, US dollars'
     """
+    result = opened(result)
     if not hasattr(result, "professions"):
         raise checks.wrong_kind(result, "result", "a result of bayesbias.sentiment_analysis")
     names = _chosen(_table_of(result), classifier, ax)

@@ -10,6 +10,7 @@ from matplotlib.colors import ListedColormap
 
 from bayesbias.core import InputError, checks, number_of
 from bayesbias.core.formatting import as_percent
+from bayesbias.core.result import opened
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests
@@ -31,13 +32,13 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None) -> Axes:
     """Show effect sizes and significance of each test on each encoder.
 
-    A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`;
+    A bar reaches from zero to the effect size. White: not significant; light: p at most `alpha`;
     dark: also after Holm's correction over all tests. A ring marks sentence tests that are
     significant only as long as sentences of one word count as independent.
 
     Parameters
     ----------
-    result : SeatResult
+    result : SeatResult, Run or path
         The result to show.
     alpha : float in (0, 1), optional
         Level of significance; by default that of the result.
@@ -61,6 +62,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
     >>> [text.get_text() for text in ax.texts[:2]]
     ['1.37', '0.86']
     """
+    result = opened(result)
     alpha = checks.probability(result.alpha if alpha is None else alpha, "alpha")
     frame = result.named()
     rows = checks.once(zip(frame["title"], frame["context"], strict=True))
@@ -77,7 +79,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
     cells = np.full((len(rows), len(models)), 3)
     for row in frame.itertuples():
         x, y = models.index(row.encoder), rows.index((row.title, row.context))
-        cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
+        cells[y, x] = 2 if row.p_holm <= alpha else int(row.p_value <= alpha)
         ink = "white" if cells[y, x] == 2 else INK
         known = row.effect_size == row.effect_size
         at = (x + at_number, y + 0.53)
@@ -92,7 +94,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
                 zorder=3,
                 label="_effect",
             )
-        if row.level != "word" and row.p_value < alpha <= row.p_words:
+        if row.level != "word" and row.p_value <= alpha < row.p_words:
             ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
             ax.annotate("○", at, **ring, **middle)
     ax.pcolormesh(
@@ -125,7 +127,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
     ax.set_xticks(np.arange(len(models)) + 0.5, labels=labels)
     ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=12 if wide else 2)
     ax.spines[:].set_visible(False)
-    boxes = ["not significant", f"p < {alpha:g}", "also after Holm's correction"]
+    boxes = ["not significant", f"p ≤ {alpha:g}", "also after Holm's correction"]
     boxes += ["not run"] if (cells == 3).any() else []
     handles = [
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
@@ -152,7 +154,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
 
     Parameters
     ----------
-    result : SeatResult
+    result : SeatResult, Run or path
         Of ``seat(..., bayes=True)``.
     encoder : str, optional
         As in ``result.table().columns``; by default the first.
@@ -179,6 +181,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
     """
+    result = opened(result)
     frame = result.named()
     fitted = frame[frame["contrast"].notna()] if "contrast" in frame else frame[:0]
     if not len(fitted):
@@ -258,7 +261,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : WefatResult
+    result : WefatResult, Run or path
         The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -277,6 +280,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'percent_women'
     """
+    result = opened(result)
     frame, true, slope = result.frame, result.true_correlation, result.slope
     (ax,) = style.axes_for(ax, min(5.0, style.across() + 0.6))
     columns = ["covariate", "association", "hpdi_low", "hpdi_high"]
@@ -342,7 +346,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : WefatResult
+    result : WefatResult, Run or path
         The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -361,6 +365,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['average scores', 'true associations']
     """
+    result = opened(result)
     known, true = result.published, result.true_correlation
     rows = [
         ("average scores", known.r, known.low, known.high),

@@ -31,6 +31,7 @@ from matplotlib.transforms import Bbox, ScaledTranslation
 from bayesbias.core import checks
 from bayesbias.core.files import write_whole
 from bayesbias.core.formatting import format_value, literal
+from bayesbias.plots.glyphs import missing_glyphs_once
 
 COLOR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
 MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
@@ -166,7 +167,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
             # undo.
             if not plt.get_fignums():
                 plt.switch_backend(mpl.get_backend())
-        with mpl.rc_context(settings()):
+        with mpl.rc_context(settings()), missing_glyphs_once():
             return function(*args, **kwargs)
 
     return inner
@@ -205,7 +206,7 @@ def save_figure(figure: Figure, path: checks.FilePath) -> Path:
     kind = checks.choice(path.suffix[1:], undated, "path, ending")
     fixed = {"svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
     buffer = io.BytesIO()
-    with mpl.rc_context(fixed):
+    with mpl.rc_context(fixed), missing_glyphs_once():
         figure.savefig(buffer, format=kind, dpi=DPI, metadata={undated[kind]: None})
     write_whole(path, buffer.getvalue())
     return path
@@ -229,6 +230,12 @@ class TitledAxes(Axes):
     """Axes made here: their title stands at the left, above legend and source."""
 
     above = 6.0  # points of the title over the Axes
+
+    def __repr__(self) -> str:
+        title = self.get_title(loc="left").replace(r"\$", "$")
+        if not title and hasattr(self, "data"):  # one of several, or in a journal
+            title = self.data.attrs["title"]
+        return f"Axes: {' '.join(title.split())}" if title else "Axes"
 
     @override
     def set_title(

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.conventions import PROB
+from bayesbias.core.result import opened
 from bayesbias.embeddings.shape import EDGES, VectorShape
 from bayesbias.inference.estimands import holds_for
-from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS
@@ -21,7 +21,7 @@ _LINES = {"associated": "-", "different": "--", "human": "-.", "neutral": ":"}
 
 @styled
 def plot_words(
-    fit: BiasFit,
+    fit: Any,
     *,
     prob: float = PROB,
     estimand: str = "population",
@@ -35,7 +35,7 @@ def plot_words(
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, Run or path
         What `fit` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
@@ -70,6 +70,7 @@ def plot_words(
     >>> bool((ax.data["drawn"] == "pair").sum() == len(table))
     True
     """
+    fit = opened(fit)
     forests.need_fit(fit, "connection", "protected_word", "protected_class")
     outcome, distance = fit.spec.outcome, fit.spec.outcome == "distance"
     labels = ["protected_word", "connection"]

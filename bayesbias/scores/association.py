@@ -15,10 +15,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
-from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
-from bayesbias.scores.score import ROUNDING, Score, two_of
+from bayesbias.scores.resampling import (
+    Method,
+    PermutationResult,
+    around,
+    finite_scores,
+    permutation_test,
+    sign_flip_test,
+)
+from bayesbias.scores.score import ALPHA, ROUNDING, Score, two_of
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import notes_of_vectors
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import SHARED
@@ -39,6 +47,7 @@ def weat(
     sides: Literal[1, 2] = 1,
     samples: int = 99_999,
     seed: int | None = None,
+    alpha: float = ALPHA,
 ) -> Score:
     """Compute the Word Embedding Association Test.
 
@@ -59,13 +68,16 @@ def weat(
         Of the effect size, see `effect_size`.
     p, sides, samples, seed
         How the p-value is found: `method` and the rest of `permutation_test`.
+    alpha : float, default 0.05
+        The level at or below which the p-value is significant.
 
     Returns
     -------
     Score
         The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides,
-        p_lower, p_upper, attribute_sets, x, y, a, b, scores`` (s of each word) and
-        ``permutation``. Its ``pairs()`` have ``protected_word, set, attribute, attribute_set,
+        p_lower, p_upper, p_opposite`` (of the other side, where the test is one-sided),
+        ``attribute_sets, x, y, a, b, scores`` (s of each word) and ``permutation``. Its
+        ``pairs()`` have ``protected_word, set, attribute, attribute_set,
         distance, similarity, weight``; the sum of weight times similarity is the statistic.
 
     Raises
@@ -91,6 +103,7 @@ def weat(
     True
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
+    alpha = checks.probability(alpha, "alpha")
     grid, chosen = grid_of(source, wordlist).two_classes(classes)
     x_class, y_class = chosen
     pairs = grid.sides(chosen)
@@ -125,6 +138,7 @@ def weat(
         value=effect,
         p_value=test.p_value,
         p_method=test.method,
+        alpha=alpha,
         seed=test.seed,
         n={"x": len(x), "y": len(y), "a": len(a), "b": len(b)},
         classes=chosen,
@@ -137,6 +151,7 @@ def weat(
             "sides": sides,
             "p_lower": test.p_lower,
             "p_upper": test.p_upper,
+            "p_opposite": _p_opposite(test) if sides == 1 else None,
             "attribute_sets": grid.sets(chosen),
             **{"x": tuple(x.index), "y": tuple(y.index), "a": tuple(a), "b": tuple(b)},
             "scores": {**x, **y},
@@ -144,6 +159,13 @@ def weat(
         },
         table=pairs[[*columns, "distance", "similarity", "weight"]],
     )
+
+
+def _p_opposite(test: PermutationResult) -> float:
+    """Return the p-value of the other side of a one-sided test, or an upper bound of it."""
+    if test.ties is not None:
+        return min(1.0, 1 - test.p_value + test.ties / test.partitions)
+    return 1 - (test.p_value if test.p_lower is None else test.p_lower)
 
 
 def effect_size(
@@ -190,7 +212,11 @@ def effect_size(
         sd = math.sqrt((len(x) * np.var(x) + len(y) * np.var(y)) / (len(both) - 2))
     else:
         sd = float(np.std(both, ddof=int(denominator == "union_n_minus_1")))
-    return float(x.mean() - y.mean()) / sd if sd > ROUNDING * np.abs(both).max() else None
+    least = ROUNDING * float(np.abs(both).max())
+    if sd <= least:
+        return None
+    difference = float(x.mean() - y.mean())
+    return difference / sd if abs(difference) > least else 0.0
 
 
 def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1") -> float | None:
@@ -238,6 +264,7 @@ def sc_weat(
     prob: float = 0.89,
     samples: int = 99_999,
     seed: int | None = None,
+    alpha: float = ALPHA,
 ) -> dict[str, Score]:
     """Compute the Single-Category WEAT of each of two classes.
 
@@ -250,15 +277,17 @@ def sc_weat(
         are nearer to either.
     prob, samples, seed
         Probability of the interval, draws of signs for more than 40 words, and their seed.
+    alpha : float, default 0.05
+        The level at or below which the p-value is significant.
 
     Returns
     -------
     dict of str to Score
         By class. The value is the mean over its words of mean cosine with A minus mean cosine with
         B: positive is nearer to A. Details: ``mean_score`` and ``scores``, where each word's
-        difference is divided by the SD of its cosines; ``p_lower, p_upper, sides,
-        attribute_sets``. The
-        ``pairs()`` have ``protected_word, mean_a, mean_b, sd, score``.
+        difference is divided by the SD of its cosines; ``p_lower, p_upper,
+        p_opposite`` (of the other side, where the test is one-sided), ``sides, attribute_sets``.
+        The ``pairs()`` have ``protected_word, mean_a, mean_b, sd, score``.
 
     Raises
     ------
@@ -281,6 +310,7 @@ def sc_weat(
     ... }
     {'math': (-0.53, 0.9844), 'arts': (-1.14, 0.0039)}
     """
+    alpha = checks.probability(alpha, "alpha")
     grid, chosen = grid_of(source, wordlist).two_classes(classes)
     pairs = grid.sides(chosen)
     n = {letter: len(grid.own(c)) for letter, c in zip("ab", chosen, strict=True)}
@@ -303,7 +333,16 @@ def sc_weat(
             sign * differences, sides=sides, prob=prob, samples=samples, seed=seed
         )
         seed = test.seed if seed is None else seed
-        ends = [None if end is None else sign * end for end in (test.low, test.high)][::sign]
+        p_opposite = None
+        if sides == 1:
+            p_opposite = sign_flip_test(
+                -sign * differences, sides=1, prob=prob, samples=samples, seed=test.seed
+            ).p_value
+        value = _without_rounding(sign * test.mean)
+        ends: tuple[float, float] | tuple[None, None] = (None, None)
+        if test.low is not None and test.high is not None:
+            low, high = sorted((sign * test.low, sign * test.high))
+            ends = around(value, _without_rounding(low), _without_rounding(high))
         scores = table["score"].dropna()
         notes = list(grid.notes)
         if len(scores) < len(table):
@@ -311,16 +350,19 @@ def sc_weat(
             notes.append(f"no score, since their cosines do not vary: {still}")
         if test.low is None:
             notes.append(f"{len(table)} words are too few for an interval")
+        elif ends[0] is None:
+            notes.append("no interval, since that of the test does not include the value")
         out[c] = Score(
             name="sc_weat",
             data=f"{c} of {grid.name}",
             label="difference",
-            value=sign * test.mean,
+            value=value,
             low=ends[0],
             high=ends[1],
             prob=prob,
             p_value=test.p_value,
             p_method=test.method,
+            alpha=alpha,
             seed=test.seed,
             n={"words": len(table), **n},
             classes=chosen,
@@ -331,12 +373,18 @@ def sc_weat(
                 "sides": sides,
                 "p_lower": test.p_lower,
                 "p_upper": test.p_upper,
+                "p_opposite": p_opposite,
                 "attribute_sets": grid.sets(chosen),
                 "scores": scores.to_dict(),
             },
             table=table.reset_index(),
         )
     return out
+
+
+def _without_rounding(difference: float) -> float:
+    """Return a difference of mean cosines; 0 where it is no more than their rounding."""
+    return difference if abs(difference) > ROUNDING else 0.0
 
 
 def mac(
@@ -346,6 +394,7 @@ def mac(
     against: Any = None,
     words: Iterable[str] | Literal["all", "evaluation"] = "all",
     convention: str = "class_means",
+    alpha: float = ALPHA,
 ) -> Score:
     """Compute the mean average cosine distance (MAC) of one or two tables.
 
@@ -363,6 +412,8 @@ def mac(
         ``class_means`` averages over a class's attributes first (Manzini et al., 2019, and WEFE),
         so that short lists weigh as much as long ones. With ``all_pairs`` every pair weighs the
         same. The t-test is on the averages S(t, A_j) either way.
+    alpha : float, default 0.05
+        The level at or below which the p-value is significant.
 
     Returns
     -------
@@ -394,6 +445,7 @@ def mac(
     from scipy import stats
 
     checks.choice(convention, CONVENTIONS, "convention")
+    alpha = checks.probability(alpha, "alpha")
     grid = grid_of(source, wordlist)
     other = None if against is None else grid_of(against)
     notes = list(grid.notes)
@@ -454,6 +506,7 @@ def mac(
         value=value,
         p_value=p_value,
         p_method=None if p_value is None else "paired t-test, two-sided",
+        alpha=alpha,
         n={
             "words": pairs["protected_word"].nunique(),
             "averages": len(averages),
@@ -567,7 +620,5 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
         problem = f"expected one class for each protected word, got two for {twice[0]!r}"
         raise InputError(problem, where=name)
     notes += [note for note in coverage.notes if " is left out, " in note]
-    used = {*of, *frame["attribute"]}
-    if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
-        notes.append(f"found under another spelling: {some(spelled)}")
+    notes += notes_of_vectors(table)
     return Grid(name, frame, coverage, notes)

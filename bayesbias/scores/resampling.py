@@ -263,6 +263,7 @@ def percentile_interval(
     prob: float,
     resamples: int,
     seed: int | None,
+    estimate: float | None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the percentile bootstrap interval of a statistic, and notes.
 
@@ -275,6 +276,8 @@ def percentile_interval(
         Of the groups, which are drawn from independently.
     prob, resamples, seed
         Without a seed a fresh one is drawn.
+    estimate : float or None
+        The value of the score. There is no interval without one, nor where it would not include it.
 
     Returns
     -------
@@ -296,17 +299,28 @@ def percentile_interval(
     ]
     values = [value for value in drawn if value is not None and math.isfinite(value)]
     notes = []
-    if few := sorted({n for n in sizes if n < 8}):
+    low = high = None
+    if (lost := resamples - len(values)) > resamples / 20:
+        notes.append(f"no interval, since {lost} of {resamples} bootstrap draws have no value")
+    elif estimate is not None:
+        ends = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+        low, high = around(estimate, *ends.tolist())
+        if low is None:
+            notes.append("no interval, since that of the bootstrap does not include the value")
+    if low is not None and (few := sorted({n for n in sizes if n < 8})):
         groups = ", ".join(map(str, few))
         notes.append(
             f"the bootstrap interval is too narrow, because groups of {groups} words are small"
         )
-    ends = [None, None]
-    if (lost := resamples - len(values)) > resamples / 20:
-        notes.append(f"{lost} of {resamples} bootstrap draws have no value")
-    else:
-        ends = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2]).tolist()
-    return {"low": ends[0], "high": ends[1], "prob": prob, "seed": seed}, notes
+    return {"low": low, "high": high, "prob": prob, "seed": seed}, notes
+
+
+def around(estimate: float, low: float, high: float) -> tuple[float, float] | tuple[None, None]:
+    """Return the ends of an interval, or None twice if it does not include its estimate."""
+    allowed = ROUNDING * max(abs(estimate), abs(low), abs(high))
+    if not low - allowed <= estimate <= high + allowed:
+        return None, None
+    return min(low, estimate), max(high, estimate)
 
 
 @dataclass(frozen=True)

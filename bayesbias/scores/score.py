@@ -4,13 +4,12 @@ A new score is a function that returns a `Score`, and one row of `SCORES`. The c
 score`` and the documentation read that table.
 """
 
-import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import InputError, checks, files, some
+from bayesbias.core import InputError, checks, files, packages, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +17,16 @@ if TYPE_CHECKING:
 # Mean cosines in double precision are wrong by about 1e-16. Scores that differ by less than this
 # are equal.
 ROUNDING = 2.0**-42
+ALPHA = 0.05
+"""The level at or below which a p-value is significant, where none is given."""
+NOT_CLEAR = "no clear direction"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Score:
     """An averaged score.
 
+    `reading` says what the value means.
     What is special to one score is in `details`, and can be read as an attribute too:
     ``score.statistic``. So can the value by its label: ``score.effect_size``.
 
@@ -42,6 +45,8 @@ class Score:
     p_value : float or None
     p_method : str or None
         How it was found, such as ``exact``.
+    alpha : float or None
+        The level at or below which the p-value is significant.
     seed : int or None
         Of what was drawn, if anything was.
     n : dict of str to int
@@ -73,6 +78,7 @@ class Score:
     prob: float | None = None
     p_value: float | None = None
     p_method: str | None = None
+    alpha: float | None = None
     seed: int | None = None
     n: dict[str, int] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
@@ -89,13 +95,50 @@ class Score:
             return fields["value"]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def _direction(self) -> str | None:
+        """Return what the sign of the value says, such as ``toward X``.
+
+        None where it is not clear: the value is 0 up to rounding, the interval includes 0, or no
+        side of the test has a p-value of at most `alpha`. None for a score whose sign says nothing.
+        """
+        if not self._has_sign or not self.value:
+            return None
+        if self.low is not None and self.high is not None and self.low <= 0 <= self.high:
+            return None
+        if self.p_value is not None and self.alpha is not None:
+            other_side = self.details.get("p_opposite")  # of a one-sided test
+            other_side = 1.0 if other_side is None else other_side
+            if min(self.p_value, other_side) > self.alpha:
+                return None
+        above, below = SCORES[self.name].reads.split("|")
+        return above if self.value > 0 else below
+
+    @property
+    def _has_sign(self) -> bool:
+        """Whether the sign of the value says which class or attribute set is nearer."""
+        return self.name in SCORES and "|" in SCORES[self.name].reads
+
+    @property
+    def reading(self) -> str:
+        """What the value says in a few words, or what the end of its scale means.
+
+        A value that is 0 up to rounding, whose interval includes 0 or whose p-value is above
+        `alpha` has ``no clear direction``.
+        """
+        if self._has_sign:
+            return self._direction() or NOT_CLEAR
+        return SCORES[self.name].reads if self.name in SCORES else ""
+
     def pairs(self) -> "pd.DataFrame":
         """Return a copy of the table from which the score can be followed by hand."""
         return self.table.copy()
 
     def as_dict(self) -> dict[str, Any]:
         """Return all but the table of pairs, in plain types."""
-        return files.plain({name: part for name, part in vars(self).items() if name != "table"})
+        parts = {name: part for name, part in vars(self).items() if name != "table"}
+        if self.name in SCORES:
+            parts["direction"] = self._direction()
+        return files.plain(parts)
 
     def __repr__(self) -> str:
         parts = {self.label: "none" if self.value is None else f"{self.value:.4f}"}
@@ -104,12 +147,14 @@ class Score:
         if self.p_value is not None:
             sided = {1: ", one-sided", 2: ", two-sided"}.get(self.details.get("sides", 0), "")
             parts["p"] = f"{self.p_value:.4g} ({self.p_method}{sided})"
+        if self._has_sign:
+            parts["reading"] = self.reading
         if len(self.classes) == 2:
             parts["classes"] = "X {}, Y {}".format(*self.classes)
         parts["n"] = ", ".join(f"{name} {count:,}" for name, count in self.n.items())
         for name, detail in self.details.items():
             # The bounds of an exact p repeat it.
-            if isinstance(detail, float) and name not in ("p_lower", "p_upper"):
+            if isinstance(detail, float) and name not in ("p_lower", "p_upper", "p_opposite"):
                 parts[name.replace("_", " ")] = f"{detail:.4f}"
         lines = [*parts.items(), *(("note", note) for note in self.notes)]
         if self.dropped:
@@ -132,11 +177,6 @@ class Declared:
     source: str
     needs: tuple[str, ...] = ()
 
-    def reading(self, value: float | None) -> str:
-        """Say what a value means, in a few words."""
-        above, _, below = self.reads.partition("|")
-        return below if below and value is not None and value < 0 else above
-
     def compute(
         self, table: Any, vectors: Any = None, wordlist: Any = None, /, **options: Any
     ) -> list[Score]:
@@ -144,8 +184,7 @@ class Declared:
 
         Options that the function does not have are left out.
         """
-        module, name = self.function.split(":")
-        function = getattr(importlib.import_module(f"bayesbias.scores.{module}"), name)
+        function = packages.member(f"bayesbias.scores.{self.function}")
         if "vectors" in self.needs and vectors is None:
             problem, hint = "expected vectors, got distances", "give --embedding and --wordlist"
             raise InputError(problem, hint=hint)

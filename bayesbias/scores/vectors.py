@@ -8,19 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
-from bayesbias.embeddings.embedding import Embedding, units
+from bayesbias.embeddings.embedding import (
+    Embedding,
+    check_dimensions,
+    first_with_vector,
+    units,
+)
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import notes_of_spellings, without_notes_of_words
 from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordClass, WordList
+
+ROUNDING_OF_SINGLES = 2.0**-20
+"""As `ROUNDING`, for vectors that are stored in single precision."""
 
 
 def direct_bias(
@@ -52,20 +61,20 @@ def direct_bias(
     Score
         The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained``
         (the share of the pair differences' sum of squares along g), ``direction`` (g, of length 1,
-        toward the first words of the pairs), ``towards, away``. Its ``pairs()`` have ``word,
-        cosine, contribution``.
+        toward the first words of most pairs), ``towards, away`` (the words on either side of
+        it). Its ``pairs()`` have ``word, cosine, contribution``.
 
     Raises
     ------
     InputError
-        If there are no pairs or no words with vectors, or the differences of the pairs cancel.
+        If there are no pairs or no words with vectors, or the words of a pair have the same vector.
 
     Notes
     -----
     Equation 1 of the seed paper. Vectors have length 1 before anything else (Bolukbasi et al.,
     2016). The direction is the first principal component of the pair differences *around zero*:
-    around their mean it would be what they differ in, not what they share. Its sign is that of the
-    mean difference.
+    around their mean it would be what they differ in, not what they share. The value does not depend on
+    its sign, nor on the order of pairs and words.
 
     Examples
     --------
@@ -86,9 +95,15 @@ def direct_bias(
     couples = defining_pairs(sets, where)
     held = vectors_of(embedding, [*sum(couples, ()), *wanted])
     present = held.known(wanted, f"word of {len(wanted)}")
-    differences, used, direction = _differences(held, couples)
-    notes = list(held.notes)
-    if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
+    used = _pairs_once(held, couples)
+    differences = _differences(held, used)
+    direction = _first_component(differences)
+    along = _differences(held, used, sort=False) @ direction
+    if along.sum() < 0:
+        direction, along = -direction, -along
+    sides = [pair if part >= 0 else pair[::-1] for pair, part in zip(used, along, strict=True)]
+    notes = held.all_notes()
+    if against := [pair for pair, part in zip(used, along, strict=True) if part < 0]:
         pairs = some("/".join(pair) for pair in against)
         notes.append(f"against the direction of the others: {pairs}")
     cosines = held.rows(present) @ direction
@@ -105,8 +120,8 @@ def direct_bias(
         details={
             "strictness": strictness,
             "explained": float(np.sum((differences @ direction) ** 2) / np.sum(differences**2)),
-            "towards": tuple(m for m, _ in used),
-            "away": tuple(f for _, f in used),
+            "towards": tuple(first for first, _ in sides),
+            "away": tuple(second for _, second in sides),
             "direction": direction,
         },
         table=pd.DataFrame({"word": present, "cosine": cosines, "contribution": parts}),
@@ -171,6 +186,8 @@ def relative_norm_distance(
     table = pd.DataFrame({"word": present, "distance_x": far[0], "distance_y": far[1]})
     table["difference"] = far[0] - far[1]
     value = math.fsum(table["difference"])
+    if abs(value) <= held.rounding * math.fsum(far[0] + far[1]):
+        value = 0.0
     return Score(
         name="relative_norm_distance",
         label="sum of differences",
@@ -203,7 +220,8 @@ def ripa(
     classes : pair of str, optional
         As in `weat`.
     sets : sequence of pairs of str, optional
-        The pairs instead of the list's definitional sets, the first word of each of the same class.
+        The pairs instead of the list's definitional sets. The order of the words of a pair does not
+        matter.
     prob, resamples, seed
         Of the bootstrap, which draws the pairs and the attributes of either class again.
 
@@ -217,14 +235,15 @@ def ripa(
     Raises
     ------
     InputError
-        If there are no pairs or no two classes, no word is in the vocabulary, or the differences of
-        the pairs cancel.
+        If there are no pairs or no two classes, no word is in the vocabulary, a pair cannot tell
+        the classes apart, or the differences of the pairs cancel.
 
     Notes
     -----
     beta(w; b) = <w, b>, where b is the first principal component of the differences of the pairs,
     around zero and of length 1; with one pair it is their difference over its length. Vectors are
-    as they are, not of length 1. The sign is that of the mean difference.
+    as they are, not of length 1. Each difference points from Y to X: the mean of the protected
+    words of X lies further along it than that of Y. The sign of b is that of their mean.
 
     Examples
     --------
@@ -238,11 +257,22 @@ def ripa(
     couples = defining_pairs(
         listed.definitional_sets if sets is None else sets, f"word list {listed.name}"
     )
-    held = vectors_of(embedding, [*sum(couples, ()), *x.attributes, *y.attributes], unit=False)
-    differences, used, direction = _differences(held, couples)
+    protected = [*x.protected, *y.protected]
+    wanted = [*sum(couples, ()), *x.attributes, *y.attributes, *protected]
+    held = vectors_of(embedding, wanted, unit=False)
+    used = _toward_first_class(held, _pairs_once(held, couples), pair)
+    differences = _differences(held, used)
+    if (direction := _main_direction(differences)) is None:
+        problem = "expected pairs whose differences share a direction, got some that cancel"
+        hint = "leave out pairs that differ in something else"
+        raise InputError(problem, where=held.name, hint=hint)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     own = held.of_classes(pair, "attributes")
     vectors = [held.rows(sorted(words)) for words in own]
+    least = held.rounding * max(float(np.linalg.norm(v, axis=1).max()) for v in vectors)
+
+    def nonzero(value: float) -> float:
+        return value if abs(value) > least else 0.0
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
         found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
@@ -251,10 +281,12 @@ def ripa(
         a, b = (
             np.average(v @ found, weights=n) for v, n in zip(vectors, (first, second), strict=True)
         )
-        return float(a - b)
+        return nonzero(float(a - b))
 
+    means = [float((v @ direction).mean()) for v in vectors]
+    value = nonzero(means[0] - means[1])
     drawn, notes = percentile_interval(
-        difference, [len(used), *map(len, own)], prob, resamples, seed
+        difference, [len(used), *map(len, own)], prob, resamples, seed, value
     )
     if both := [w for w in own[0] if w in set(own[1])]:
         notes = [f"attributes of both classes: {some(both)}", *notes]
@@ -263,18 +295,17 @@ def ripa(
     table = pd.DataFrame(
         {"word": words, "attribute_of": names, "score": held.rows(words) @ direction}
     )
-    means = [float((v @ direction).mean()) for v in vectors]
     return Score(
         name="ripa",
         label="difference",
-        value=means[0] - means[1],
+        value=value,
         n={"pairs": len(used), "a": len(own[0]), "b": len(own[1])},
         details={
             "mean": dict(zip((x.name, y.name), means, strict=True)),
             "mean_absolute": float(table["score"].abs().mean()),
             "direction": direction,
-            "towards": tuple(m for m, _ in used),
-            "away": tuple(f for _, f in used),
+            "towards": tuple(first for first, _ in used),
+            "away": tuple(second for _, second in used),
         },
         table=table,
         **_about(listed, pair, held, notes),
@@ -361,7 +392,7 @@ def ect(
         return _spearman(a, b)
 
     drawn, notes = percentile_interval(
-        correlation, [*map(len, own), len(present)], prob, resamples, seed
+        correlation, [*map(len, own), len(present)], prob, resamples, seed, value
     )
     if value is None:
         notes = ["all attributes are equally near to a class, so there is no correlation", *notes]
@@ -452,6 +483,9 @@ def rnsb(
     wanted = [word for c in groups for word in c.protected] + [*x.attributes, *y.attributes]
     held = vectors_of(embedding, wanted, unit=False)
     sets = [*held.of_classes(groups), *held.of_classes((x, y), "attributes")]
+    if both := [w for w in sets[-2] if held.first[w] in {held.first[v] for v in sets[-1]}]:
+        problem = f"expected attributes of one class each, got the vector of {some(both)} in both"
+        raise InputError(problem, where=held.name)
     sizes = [len(side) for side in sets]
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     words = [word for own in sets[:-2] for word in sorted(own)]
@@ -470,8 +504,9 @@ def rnsb(
         logs = log_probabilities(np.concatenate(counts[-2:]))
         return _divergence(np.repeat(logs, np.concatenate(counts[:-2]).astype(int)))
 
-    drawn, notes = percentile_interval(divergence, sizes, prob, resamples, seed)
     logs = log_probabilities(np.ones(len(trained)))
+    value = _divergence(logs)
+    drawn, notes = percentile_interval(divergence, sizes, prob, resamples, seed, value)
     columns = ["protected_word", "protected_class", "probability", "share"]
     numbers = (words, np.repeat([c.name for c in groups], sizes[:-2]), np.exp(logs), softmax(logs))
     table = pd.DataFrame(dict(zip(columns, numbers, strict=True))).set_index(columns[1::-1])
@@ -481,7 +516,7 @@ def rnsb(
     return Score(
         name="rnsb",
         label="divergence",
-        value=_divergence(logs),
+        value=value,
         n=dict(zip([*letters, "a", "b"], sizes, strict=True)),
         details={
             "largest": math.log(len(words)),
@@ -502,23 +537,70 @@ def _about(
         "data": f"{listed.name} in {held.name}",
         "classes": tuple(c.name for c in pair),
         "dropped": held.missing,
-        "notes": (*held.notes, *notes),
+        "notes": (*held.all_notes(), *notes),
     }
 
 
-def _differences(
-    held: Vectors, couples: Sequence[tuple[str, str]]
-) -> tuple[Array, list[tuple[str, str]], Array]:
-    """Return the differences of pairs with vectors, the pairs, and their direction."""
-    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
+def _pairs_once(held: Vectors, couples: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pairs that have vectors; those of the same two vectors count once."""
+    used: dict[frozenset[str], tuple[str, str]] = {}
+    for first, second in couples:
+        if first not in held.of or second not in held.of:
+            continue
+        key = frozenset((held.first[first], held.first[second]))
+        if len(key) < 2:
+            problem = f"expected two vectors, got one for both {first} and {second}"
+            raise InputError(problem, where=f"{held.name}, pair {first}/{second}")
+        kept = used.setdefault(key, (first, second))
+        held.note_same(kept, (first, second))
     if not used:
         raise InputError(f"expected a pair of {len(couples)}, got none", where=held.name)
-    differences = np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
-    if (direction := _main_direction(differences)) is None:
-        problem = "expected pairs whose differences share a direction, got some that cancel"
-        hint = "put the words of one class first in every pair"
-        raise InputError(problem, where=held.name, hint=hint)
-    return differences, used, direction
+    return list(used.values())
+
+
+def _differences(held: Vectors, pairs: Sequence[tuple[str, str]], sort: bool = True) -> Array:
+    """Return the first minus the second vector of each pair.
+
+    In alphabetical order, so that one seed draws the same pairs whatever their order in the list.
+    """
+    ordered = sorted(pairs, key=sorted) if sort else pairs
+    return np.array([held.of[first] - held.of[second] for first, second in ordered])
+
+
+def _toward_first_class(
+    held: Vectors, pairs: Sequence[tuple[str, str]], classes: tuple[WordClass, WordClass]
+) -> list[tuple[str, str]]:
+    """Return pairs with the word first that lies on the side of the first class.
+
+    The means of the protected words of both classes tell the side.
+    """
+    sides = held.of_classes(classes)
+    mean_x, mean_y = (held.rows(sorted(words)).mean(axis=0) for words in sides)
+    scale = max(float(np.linalg.norm(mean)) for mean in (mean_x, mean_y))
+    oriented = []
+    for first, second in pairs:
+        difference = held.of[first] - held.of[second]
+        part = float(difference @ (mean_x - mean_y))
+        if abs(part) <= held.rounding * scale * float(np.linalg.norm(difference)):
+            x, y = (c.name for c in classes)
+            problem = f"expected words that differ as the classes {x} and {y} do"
+            got = "the protected words of both classes lie equally far along their difference"
+            hint = "leave the pair out of definitional_sets"
+            where = f"{held.name}, pair {first}/{second}"
+            raise InputError(f"{problem}, got a pair that does not: {got}", where=where, hint=hint)
+        oriented.append((first, second) if part > 0 else (second, first))
+    return oriented
+
+
+def _first_component(differences: Array) -> Array:
+    """Return the first principal component around zero; its sign means nothing.
+
+    It is that of rows with signs turned alike, so that their order within a pair does not matter.
+    """
+    largest = np.abs(differences).argmax(axis=1)
+    signs = np.sign(differences[np.arange(len(differences)), largest])
+    _, _, components = np.linalg.svd(differences * signs[:, None], full_matrices=False)
+    return np.asarray(components[0])
 
 
 def _main_direction(differences: Array) -> Array | None:
@@ -526,11 +608,11 @@ def _main_direction(differences: Array) -> Array | None:
 
     None where these cancel.
     """
-    _, lengths, components = np.linalg.svd(differences, full_matrices=False)
-    lean = float(components[0] @ differences.mean(axis=0))
-    if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:
+    component = _first_component(differences)
+    along = differences @ component
+    if abs(along.mean()) <= ROUNDING * np.linalg.norm(along):
         return None
-    return np.sign(lean) * components[0]
+    return np.sign(along.mean()) * component
 
 
 def _ranks(values: Array) -> Array:
@@ -604,20 +686,48 @@ def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[Wo
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """The vectors of those of some words that have one."""
+    """The vectors of those of some words that have one.
+
+    Words with the same vector are one word: `first` has the first of them for each word. `same`
+    collects those that were left out of a score, under the words that were kept.
+    """
 
     name: str
     of: dict[str, Array]
     missing: tuple[str, ...]
     composed: tuple[str, ...]
+    misspelled: dict[str, str]
     notes: list[str]
+    first: dict[str, str]
+    rounding: float  # numbers that differ by less than this part of the vectors are equal
+    same: dict[str, dict[str, None]] = field(default_factory=dict)
 
-    def known(self, words: Iterable[str], what: str) -> list[str]:
-        """Return the words that have a vector, each once; there must be one."""
+    def known(self, words: Iterable[str], what: str, once: bool = True) -> list[str]:
+        """Return the words that have a vector, each vector once; there must be one."""
         found = [w for w in dict.fromkeys(words) if w in self.of]
         if not found:
             raise InputError(f"expected a vector of some {what}, got none", where=self.name)
-        return found
+        if not once:
+            return found
+        kept: dict[str, str] = {}
+        for word in found:
+            self.note_same([kept.setdefault(self.first[word], word)], [word])
+        return list(kept.values())
+
+    def note_same(self, kept: Iterable[str], words: Iterable[str]) -> None:
+        """Note words that count as others, which have the same vectors."""
+        left = [word for word in words if word not in kept]
+        for word in left:
+            other = next(name for name in kept if self.first[name] == self.first[word])
+            self.same.setdefault(other, {})[word] = None
+
+    def all_notes(self) -> list[str]:
+        """Return the notes on the vectors, and one on words that count once."""
+        if not self.same:
+            return list(self.notes)
+        named = some(("/".join([kept, *others]) for kept, others in self.same.items()), 4)
+        count = len({word for kept, others in self.same.items() for word in (kept, *others)})
+        return [*self.notes, f"{count} words with the same vector count once: {named}"]
 
     def of_classes(self, pair: Iterable[WordClass], side: str = "protected") -> list[list[str]]:
         """Return the words (or the attributes) of classes that have a vector."""
@@ -635,14 +745,24 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     present = [w for w in asked if w in held]
     if not present:
         raise InputError(f"expected a vector of {some(asked)}, got none", where=held.name)
-    matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
-    notes = [f"found under another spelling: {some(matched)}"] if matched else []
+    matched = {word: held.matched[word] for word in present if word in held.matched}
+    notes = [*notes_of_spellings(matched), *without_notes_of_words(held.notes)]
     array = np.asarray(held.vectors_of(present), dtype=float)
+    check_dimensions(array, held.name)
+    first = first_with_vector(array)
     if unit:
         array = units(array)
     of = dict(zip(present, array, strict=True))
-    missing = tuple(w for w in asked if w not in of)
-    return Vectors(held.name, of, missing, tuple(w for w in asked if w in held.composed), notes)
+    return Vectors(
+        name=held.name,
+        of=of,
+        missing=tuple(w for w in asked if w not in of),
+        composed=tuple(w for w in asked if w in held.composed),
+        misspelled={word: held.misspelled[word] for word in asked if word in held.misspelled},
+        notes=notes,
+        first={word: present[row] for word, row in zip(present, first, strict=True)},
+        rounding=ROUNDING_OF_SINGLES if held.vectors.dtype == np.float32 else ROUNDING,
+    )
 
 
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:

@@ -97,7 +97,7 @@ def wefat_score(
     in_sets = checks.once(word for c in pair for word in c.protected)
     wanted = [word for word in chosen.values if word not in in_sets]
     held = vectors_of(embedding, [*in_sets, *wanted])
-    kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of)
+    kept, doubled = _once(held.known(wanted, "word with the covariate", once=False), held.of)
     sides = held.of_classes(pair)
     near, far = (held.rows(kept) @ held.rows(sorted(side)).T for side in sides)
     table = pd.DataFrame({"word": kept, "mean_a": near.mean(axis=1), "mean_b": far.mean(axis=1)})
@@ -142,11 +142,12 @@ def wefat_score(
         n={"words": len(table), "a": len(sides[0]), "b": len(sides[1])},
         classes=(pair[0].name, pair[1].name),
         dropped=tuple(w for w in held.missing if w in in_sets),
-        notes=(*notes, *held.notes, *doubled),
+        notes=(*notes, *held.all_notes(), *doubled),
         details={
             "covariate": chosen.name,
             "r_undivided": float(pearsonr(away, values).statistic),
             "missing": tuple(w for w in held.missing if w not in in_sets),
+            "misspelled": held.misspelled,
             "scores": by_word["score"].to_dict(),
             "covariates": by_word["covariate"].to_dict(),
             **{"a": tuple(sides[0]), "b": tuple(sides[1])},

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks
+from bayesbias.core import InputError, ResourceError, checks, describe_error
 from bayesbias.core.conventions import PROB
+from bayesbias.core.errors import as_resource_error
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
@@ -217,7 +218,7 @@ def answers_of_fit(
             {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]},
         )
         for level in levels
-        for row in fit.contrasts(prob, estimand="population", level=level).to_dict("records")
+        for row in fit.contrast_rows(prob, estimand="population", level=level).to_dict("records")
     ]
 
 
@@ -374,8 +375,10 @@ def analyse_tables(
     tasks = deque(Task(first, work, (first, count)) for first, count in counts.items())
     with ticking(label, tables, progress) as tick:
         for first, answer, error in hands.answers(tasks):
-            if error:
-                raise InputError(f"a batch of {label} failed: {error}")
+            if error is not None:
+                problem = f"a batch of {label} failed: {describe_error(error)}"
+                kind = InputError if as_resource_error(error) is None else ResourceError
+                raise kind(problem) from error
             done[first] = answer
             tick(counts[first])
     return [row for first in counts for row in done[first]]

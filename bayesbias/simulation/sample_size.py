@@ -19,7 +19,7 @@ from bayesbias.inference import reliability
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.estimates import describe_draws
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.linear import Key, Rotated
+from bayesbias.inference.linear import Key, moments_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import LEVELS, Scenario
@@ -170,7 +170,7 @@ def _known_sds(scenario: Scenario) -> dict[Key, float]:
         ) from None
     asked = asked_quantities(design, "population", contrasted=True)
     theta = reduced.theta_of({name: given[name][None] for name in reduced.scales})
-    sds = np.sqrt(Rotated.of(reduced, asked.linear).moments(reduced, theta)[1][0])
+    sds = np.sqrt(moments_of(reduced, asked.linear).moments(reduced, theta)[1][0])
     level = LEVELS[bool(scenario.sets)]
     return {key: sd for key, sd in zip(asked.keys, sds.tolist(), strict=True) if key[0] == level}
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.result import opened
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.linear import Key
-from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Arrays, Design
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.tables.reading import SIMULATED
@@ -161,10 +161,15 @@ class Scenario:
         return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_DEFAULT)
 
 
-def scenario_from_fit(fit: BiasFit) -> Scenario:
+def scenario_from_fit(fit: Any) -> Scenario:
     """Return the scenario a real fit suggests.
 
     Its words, and posterior means of its population parameters.
+
+    Parameters
+    ----------
+    fit : BiasFit, Run or path
+        Of a shipped model, or the folder of its run.
 
     Examples
     --------
@@ -175,6 +180,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
     ('default', True)
     """
+    fit = opened(fit)
     spec = fit.spec
     if not os.path.exists(spec.name) and spec.name not in list_models():
         raise InputError(

@@ -19,6 +19,7 @@ from bayesbias import __version__
 from bayesbias.core import number_of, some
 from bayesbias.core.result import Result
 from bayesbias.core.sections import Interpretation, Section, format_value
+from bayesbias.embeddings.spelling import note_on_misspelled
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.estimates import BELOW, HPDI, MEAN, beside
@@ -40,6 +41,8 @@ KEYS = ["level", "name", "contrast", "estimand"]  # of a contrast
 
 class ManyFits(Result):
     """What results that rest on several fits have in common."""
+
+    MACHINERY = Result.MACHINERY - {"fits"}
 
     provenance: Mapping[str, Any]
 
@@ -270,7 +273,7 @@ def at_level(p_value: float, alpha: float) -> str:
     >>> at_level(0.028, 0.05), at_level(0.028, 0.01)
     ('Significant at .05', 'Not significant at .01')
     """
-    return f"{'Significant' if p_value < alpha else 'Not significant'} at {level_text(alpha)}"
+    return f"{'Significant' if p_value <= alpha else 'Not significant'} at {level_text(alpha)}"
 
 
 def level_text(alpha: float) -> str:
@@ -398,11 +401,28 @@ def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
     return [what for *_, group, what in coverage_groups(coverage) if group.mostly_missing]
 
 
-def thin_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
-    """Return a warning where a list is mostly missing."""
+def word_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Return warnings where a list is mostly missing, or words may be misspelled."""
     thin = listing(mostly_missing(coverage))
     advice = "Add words that the vectors have, or choose other controls (--controls)."
-    return [f"More than half of these words are missing: {thin}. {advice}"] if thin else []
+    out = [f"More than half of these words are missing: {thin}. {advice}"] if thin else []
+    return [*out, *misspelled_warnings(coverage)]
+
+
+def misspelled_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Return a warning where words may be misspelled."""
+    misspelled: dict[str, str] = {}
+    for *_, group, _ in coverage_groups(coverage):
+        misspelled.update(group.misspelled)
+    return warning_on_misspelled(misspelled)
+
+
+def warning_on_misspelled(misspelled: Mapping[str, str]) -> list[str]:
+    """Warn of words that may be misspelled, given with what each may stand for."""
+    if not misspelled:
+        return []
+    advice = "The vectors build these words from subwords. Correct them if they are wrong."
+    return [f"{sentence(note_on_misspelled(misspelled))} {advice}"]
 
 
 def about_listed(shown: pd.DataFrame) -> str:
@@ -416,8 +436,8 @@ def about_listed(shown: pd.DataFrame) -> str:
 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
-    """Say which words are missing and how many were built from subwords."""
-    notes, composed = [], Counter[str]()
+    """Say which words are missing, and which were built from subwords; controls by number."""
+    notes, composed, named = [], Counter[str](), list[str]()
     classes = (coverage or {}).get("protected", {})
     for side, name, group, what in coverage_groups(coverage):
         missing, listed = list(group.missing), group.listed
@@ -431,9 +451,12 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
             own_set = side == "attributes" and name in classes
             kind = "control" if name in CONTROLS else "stereotype" if own_set else NOUNS[side]
             composed[kind] += len(group.composed)
+            if kind != "control":
+                named.extend(group.composed)
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
-        notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}).")
+        which = f": {listing(named)}" if named else ""
+        notes.append(f"{number_of(composed.total(), 'word')} built from subwords ({each}){which}.")
     return [*notes, *(sentence(str(note)) for note in (coverage or {}).get("notes", ()))]
 
 

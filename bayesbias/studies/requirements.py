@@ -18,6 +18,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
+from bayesbias.core.result import opened
 from bayesbias.inference.measured import ENDS, Measure, Measured
 from bayesbias.inference.view import few_draws, sure_ends
 
@@ -137,8 +138,8 @@ def check_requirements(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, ResponsesResult, SeatResult, SentimentAnalysis or WefatResult
-        The result to show.
+    result : result, Run or path
+        What a study or `load_run` returned, or the folder of a run.
     requirements : str or tuple of Requirement
         Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap`` (size of *associated -
         different* after debiasing, for new words), ``gap_sd`` (the same in SDs of the distances to
@@ -172,6 +173,7 @@ def check_requirements(
     [True, True, False]
     """
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
+    result = opened(result)
     checks_of_all = []
     for method, measured in result.measured(prob).items():
         checks_of_all += [_checked(requirement, measured, method) for requirement in wanted]

@@ -17,6 +17,7 @@ from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, estimates, labeled_draws
 from bayesbias.inference.view import View
+from bayesbias.studies.common import sentence
 from bayesbias.sweeps.cells import draws_file, read_cell, recorded_keys
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.tables.coverage import Coverage
@@ -27,7 +28,7 @@ _COUNTS = (
 )  # fmt: skip
 CELL_COLUMNS = (
     "cell", *LABELS, "fit_seed", "status", "error", *_COUNTS, "classes_left_out", "method", "divergences", "max_r_hat",
-    "min_ess_bulk", "trusted", "problems", "warnings",
+    "min_ess_bulk", "trusted", "problems", "warnings", "notes",
 )  # fmt: skip
 _VIEWED = [
     "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "p_in_rope", "mcse_p_in_rope", "rope",
@@ -87,6 +88,7 @@ class SweepResult(Result):
     """
 
     study = "sweep"  # whose sections show it, see bayesbias.output
+    MACHINERY = Result.MACHINERY | {"apart"}
 
     frame: pd.DataFrame
     out: Path
@@ -347,6 +349,11 @@ def collect_results(
     return SweepResult(frame, out, reused, len(others), subtract_cells(frame, out, progress))
 
 
+def _notes_of_vectors(record: Mapping[str, Any]) -> list[str]:
+    table = record["provenance"].get("table") or {}
+    return list((table.get("embedding") or {}).get("notes", ()))
+
+
 def _rows_of(about: Mapping[str, Any], record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a fitted cell, each with what holds for the whole cell."""
     coverage = Coverage.from_dict(record["provenance"]["coverage"])
@@ -371,5 +378,6 @@ def _rows_of(about: Mapping[str, Any], record: Mapping[str, Any]) -> list[dict[s
         "trusted": state["ok"],
         "problems": "; ".join(state["problems"]) or None,
         "warnings": " ".join(record["warnings"]) or None,
+        "notes": " ".join(map(sentence, _notes_of_vectors(record))) or None,
     }
     return [{**row, **whole} for row in record["rows"]]

@@ -140,6 +140,9 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
         units = ", ".join(known["unit"].unique())
         warnings.append(f"Cells have several units ({units}): compare those of one unit only.")
     notes = []
+    noted = cells[cells["notes"].notna()]
+    for text, rows in noted.groupby("notes", sort=False):
+        notes.append(f"{some(_names(cells)[rows['cell']], 3)}: {text}")
     if len(known) > 2:
         chance = len(known) * (1 - known["prob"].iloc[0])
         notes.append(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias import __version__
-from bayesbias.core import FitError, InputError, checks
+from bayesbias.core import FitError, InputError, checks, describe_error
 from bayesbias.core.errors import warn_user
 from bayesbias.core.files import check_folder, plain, records
 from bayesbias.core.formatting import number_of
@@ -209,7 +209,8 @@ def _fit_cells(
             lists = [own[0].words for own in by_list.values()]
             given = (group.location, None if group.source == "distances" else lists, reading)
             tasks.append(Task((shared, by_list), make_tables, given, tables=True))
-    for key, answer, error in hands.answers(tasks, len(wanted)):
+    for key, answer, problem in hands.answers(tasks, len(wanted)):
+        error = None if problem is None else describe_error(problem)
         if isinstance(key, SweepCell):
             if error or isinstance(answer, str):
                 fail([key], error or answer)
@@ -237,8 +238,8 @@ def _fit_cells(
             found, cells = zip(*members, strict=True)
             try:
                 start(zip(keep_common(found), cells, strict=True))
-            except InputError as problem:
-                fail(itertools.chain(*cells), str(problem))
+            except InputError as refusal:
+                fail(itertools.chain(*cells), str(refusal))
 
 
 def make_tables(
@@ -274,7 +275,7 @@ def fit_cell(
         means = result.summary(prob, estimand=estimand).rename(columns={spec.results.group: "term"})
         rows += records(means.assign(quantity="mean", level="overall", name="all", unit=unit))
     try:
-        contrasts = result.contrasts(prob, rope).rename(columns={"contrast": "term"})
+        contrasts = result.contrast_rows(prob, rope).rename(columns={"contrast": "term"})
         rows += records(contrasts.assign(quantity="contrast", unit=unit))
         drawn["contrast"] = result.table_draws("contrasts", **overall)
         if has_variance(spec):

@@ -26,6 +26,8 @@ class GroupCoverage:
         Words found under another spelling, and which.
     composed : tuple of str
         Words built from subwords.
+    misspelled : Mapping of str to str
+        Of the words built from subwords those that may be misspelled, and what they may stand for.
     left_out : bool
         Whether a protected class was not used, since no word or no stereotype of it was found.
     same_vector : Mapping of str to tuple of str
@@ -46,6 +48,7 @@ class GroupCoverage:
     missing: tuple[str, ...] = ()
     matched: Mapping[str, str] = field(default_factory=dict)
     composed: tuple[str, ...] = ()
+    misspelled: Mapping[str, str] = field(default_factory=dict)
     left_out: bool = False
     same_vector: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     not_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -58,6 +61,7 @@ class GroupCoverage:
             missing=tuple(stored["missing"]),
             matched=dict(stored.get("matched", {})),
             composed=tuple(stored.get("composed", ())),
+            misspelled=dict(stored.get("misspelled", {})),
             left_out=bool(stored.get("left_out", False)),
             same_vector=_tuples(stored.get("same_vector", {})),
             not_in=_tuples(stored.get("not_in", {})),
@@ -74,9 +78,9 @@ class GroupCoverage:
         return 2 * len(self.missing) > self.listed
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain dictionaries and lists, for JSON; of optional fields those that say something."""
+        """Return plain dictionaries and lists, for JSON, without empty fields."""
         out = {"listed": self.listed, "found": self.found, "missing": self.missing}
-        for name in ("matched", "composed", "left_out", "same_vector", "not_in"):
+        for name in ("matched", "composed", "misspelled", "left_out", "same_vector", "not_in"):
             value = getattr(self, name)
             if value:
                 out[name] = value
@@ -147,15 +151,15 @@ class Coverage:
         for name, n_listed, missing in counted:
             if missing:
                 lines.append(f"{name}: {len(missing)} of {n_listed} missing: {some(missing)}")
-        if self.matched:
-            other = some(f"{word} as {spelling}" for word, spelling in self.matched.items())
-            lines.append(f"other spellings: {other}")
         if self.repeats:
             lines.append(f"{number_of(self.repeats, 'repeated row')} counted once")
         return "\n  ".join([*lines, *self.notes])
 
     def groups(self) -> Iterator[tuple[str, str, GroupCoverage]]:
-        """Yield side (``protected`` or ``attributes``), name and coverage of each group of words."""
+        """Yield side, name and coverage of each group of words.
+
+        The side is ``protected`` or ``attributes``.
+        """
         for name, group in self.protected.items():
             yield "protected", name, group
         for name, group in self.attributes.items():

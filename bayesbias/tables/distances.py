@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words
-from bayesbias.embeddings.embedding import units
+from bayesbias.embeddings.embedding import Embedding, check_dimensions, units
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import SHARED_VECTOR
+from bayesbias.embeddings.static import STATIC_EMBEDDING
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
@@ -20,7 +22,13 @@ from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import SIDES, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import Source, load_wordlist, pairs
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList, check_number_of_pairs
+from bayesbias.wordlists.wordlist import (
+    CONNECTIONS,
+    NOT_STATED,
+    SHARED,
+    WordList,
+    check_number_of_pairs,
+)
 
 
 def distance_table(
@@ -68,7 +76,8 @@ def distance_table(
     Raises
     ------
     InputError
-        If fewer than two classes have words and stereotypes in the vocabulary. If two remain, a class
+        If the vectors have one dimension, so that every cosine is 1 or -1; or
+        fewer than two classes have words and stereotypes in the vocabulary. If two remain, a class
         without either is left out, and the coverage names it.
 
     Examples
@@ -98,11 +107,13 @@ def distance_table(
         words = load_wordlist(wordlist, controls=controls)
     check_number_of_pairs(words)  # before a large file of vectors is read
     embedding = load_embedding(embedding, words=words.words)
+    check_dimensions(embedding.vectors, embedding.name)
     frame = pd.DataFrame(pairs(words))
     every = pair_table.words_in(frame)
     known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
-    groups = pair_table.found_by_class(frame, known, matched, set(embedding.composed))
+    misspelled = misspelled_words(embedding, words)
+    groups = pair_table.found_by_class(frame, known, matched, set(embedding.composed), misspelled)
     kept, lost = pair_table.without_lost_classes(
         frame, known, groups, f"embedding {embedding.name!r}"
     )
@@ -114,9 +125,10 @@ def distance_table(
     same: SameVector = ({}, {})
     if duplicates == "drop":
         frame, same = _one_row_a_vector(frame, kept_as)
-    notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost]
+    of_vectors = list(embedding.notes)
     if duplicates == "drop":  # the note on words with the same vector says it
-        notes = [note for note in notes if not note.endswith("share its vector")]
+        of_vectors = [note for note in of_vectors if not note.endswith(SHARED_VECTOR)]
+    notes = [*words.notes, *of_vectors, *([account["note"]] if account else []), *lost]
     notes += pair_table.thin_classes(kept, known, groups, same)
     listed = tuple(labels_within(kept, label, word) for _, label, word in SIDES)
     notes += pair_table.name_same_vectors(groups, listed, same)
@@ -150,12 +162,27 @@ def distance_table(
     provenance = {
         "name": f"{words.name} in {embedding.name}",
         "wordlist": about,
-        "embedding": {"name": embedding.name, **embedding.provenance},
+        "embedding": {
+            "name": embedding.name,
+            **embedding.provenance,
+            **({"notes": of_vectors} if of_vectors else {}),
+        },
     }
     table = PairTable(pair_table.as_pair_columns(frame), coverage, provenance)
     if words.covariates:
         table = join_covariates(table, words.covariates)
     return table if covariates is None else join_covariates(table, covariates)
+
+
+def misspelled_words(embedding: Embedding, words: WordList) -> dict[str, str]:
+    """Return the words of a list that may be misspelled, and what each may stand for.
+
+    The shipped vectors know English words only.
+    """
+    english = words.language == NOT_STATED or words.language.partition("-")[0] == "en"
+    if embedding.provenance.get("source") == STATIC_EMBEDDING and not english:
+        return {}
+    return dict(embedding.misspelled)
 
 
 def _one_row_a_vector(

@@ -256,15 +256,44 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
     lacking = [word for table in tables.values() for word in table.coverage.missing]
     every = dict.fromkeys([*(word for words in there.values() for word in words), *lacking])
     missing = {name: [w for w in every if w not in words] for name, words in there.items()}
+    # What all lists have and no table has is in the coverage.
+    nowhere = set.intersection(*(set(table.coverage.missing) for table in tables.values()))
+    without: dict[tuple[str, ...], list[str]] = {}  # names of tables, by the words missing there
+    for name, words in missing.items():
+        only_here = tuple(word for word in words if word not in nowhere)
+        if only_here:
+            without.setdefault(only_here, []).append(name)
     notes = [
-        f"{len(words)} of {len(every)} words missing in {name} and left out: {some(words, 8)}"
-        for name, words in missing.items()
-        if words
+        f"{len(words)} of {len(every)} words missing in {some(names)} and left out: {some(words, 8)}"
+        for words, names in without.items()
     ]
+    of_vectors: dict[str, list[str]] = {}
+    for name, table in tables.items():
+        for note in pair_table.notes_of_vectors(table):
+            of_vectors.setdefault(note, []).append(name)
+    for note, names in of_vectors.items():
+        notes.append(note if len(names) == len(tables) else f"{', '.join(names)}: {note}")
+    coverage = replace(kept[first].coverage, notes=tuple(notes))
+    coverage = _with_misspelled(coverage, [table.coverage for table in tables.values()])
     return JoinedTables(
         labels[[*COLUMNS[:-1], *own]],
         pd.DataFrame({first: labels["original"], **{n: frames[n]["debiased"] for n in others}}),
-        replace(kept[first].coverage, notes=tuple(notes)),
+        coverage,
         missing,
         tables,
     )
+
+
+def _with_misspelled(coverage: Coverage, others: Sequence[Coverage]) -> Coverage:
+    """Return a coverage with the words that may be misspelled by any of several."""
+    sides: dict[str, Any] = {}
+    for side, *_ in SIDES:
+        groups = dict(getattr(coverage, side))
+        for name, group in groups.items():
+            misspelled = dict(group.misspelled)
+            for other in others:
+                if same := getattr(other, side).get(name):
+                    misspelled = {**same.misspelled, **misspelled}
+            groups[name] = replace(group, misspelled=misspelled)
+        sides[side] = groups
+    return replace(coverage, **sides)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, files, join_words, number_of, some
+from bayesbias.core import InputError, checks, files, frames, join_words, number_of, some
 from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
@@ -64,6 +64,13 @@ class PairTable:
         return len(self.frame)
 
     def __repr__(self) -> str:
+        return frames.first_rows(self._size(), self.frame)
+
+    def _repr_html_(self) -> str:
+        return frames.first_rows_html(self._size(), self.frame)
+
+    def _size(self) -> list[str]:
+        """Say how many pairs and words there are, and how many words are missing."""
         counts = ", ".join(
             f"{n:,} {name}"
             for name, n in self.frame["connection"].value_counts(sort=False).items()
@@ -71,11 +78,12 @@ class PairTable:
         )
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
         missing = len(self.coverage.missing)
-        return (
+        return [
             f"PairTable: {self.provenance.get('name', 'pairs')}, "
             f"{number_of(len(self.frame), 'pair')} of {number_of(words[0], 'protected word')} and "
-            f"{number_of(words[1], 'attribute')} ({counts}); {number_of(missing, 'word')} missing"
-        )
+            f"{number_of(words[1], 'attribute')}",
+            f"{counts}; {number_of(missing, 'word')} missing",
+        ]
 
     def save(self, path: checks.FilePath) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
@@ -109,6 +117,12 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
     return frame.reset_index(drop=True)
 
 
+def notes_of_vectors(table: PairTable) -> list[str]:
+    """Return what the loader of the vectors noted, such as lines that were skipped."""
+    embedding = table.provenance.get("embedding") or {}
+    return list(embedding.get("notes", ()))
+
+
 # -- accounts of words ----------------------------------------------------------------------------
 
 
@@ -129,8 +143,10 @@ def found_by_class(
     known: Mapping[str, bool],
     matched: Mapping[str, str],
     composed: Collection[str] = (),
+    misspelled: Mapping[str, str] | None = None,
 ) -> Groups:
-    """Return the coverage of each class."""
+    """Return the coverage of each class; control words are not checked for misspellings."""
+    doubtful = misspelled or {}
     out: Groups = ({}, {})
     for groups, (_, label, column) in zip(out, SIDES, strict=True):
         for name, words in labels_within(frame, label, column).items():
@@ -139,6 +155,11 @@ def found_by_class(
                 missing=tuple(word for word in words if not known[word]),
                 matched={word: matched[word] for word in words if word in matched},
                 composed=tuple(word for word in words if word in composed),
+                misspelled={
+                    word: doubtful[word]
+                    for word in words
+                    if word in doubtful and name not in CONTROLS
+                },
             )
     return out
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, files, some
 from bayesbias.embeddings.embedding import first_with_vector, units
+from bayesbias.embeddings.spelling import note_on_misspelled, notes_of_spellings
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
@@ -37,6 +38,7 @@ class EncodedTest:
     frame: pd.DataFrame
     vectors: np.ndarray  # (rows of the frame, d), of length 1
     dropped: pd.DataFrame
+    notes: tuple[str, ...] = ()  # on the words of the test, as the encoder has them
 
     def of(self, name: str) -> np.ndarray:
         """Return the vectors of one set."""
@@ -91,8 +93,18 @@ def encode_test(
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are
     # squared.
-    vectors = units(vectors / np.abs(vectors).max(axis=1, keepdims=True))
-    return EncodedTest(test, kept, vectors, dropped)
+    vectors = units(vectors / np.abs(vectors).max(axis=1, keepdims=True), encoder.name)
+    return EncodedTest(test, kept, vectors, dropped, _notes_of_words(test, encoder))
+
+
+def _notes_of_words(test: SentenceTest, encoder: Any) -> tuple[str, ...]:
+    """Return notes on misspelled words, other spellings and the file of the vectors."""
+    look_up = getattr(encoder, "account_of_words", None)
+    account = look_up(checks.once(test.frame["word"])) if look_up else {}
+    notes = notes_of_spellings(account.get("matched", {}))
+    if misspelled := account.get("misspelled"):
+        notes.append(note_on_misspelled(misspelled))
+    return (*notes, *account.get("notes", ()))
 
 
 def encoding_with(
@@ -205,7 +217,8 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
         missing = tuple(word for word in words if word not in there)
         groups[side][called] = GroupCoverage(len(words), missing)
         listed[side][called] = words
-    notes = [
+    notes = list(encoded.notes)
+    notes += [
         f"{what}: {n} of {len(test.frame)}"
         for n, what in (
             (len(encoded.dropped), "examples left out, since the encoder lacks their word"),

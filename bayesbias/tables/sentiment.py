@@ -11,6 +11,7 @@ import pandas as pd
 
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.predictions import Predictions
+from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks
 from bayesbias.core.frames import checked_texts
 from bayesbias.tables.covariates import join_covariates
@@ -87,6 +88,8 @@ def sentiment_table(
             raise InputError(problem, where="predictions", hint=hint)
         checked_probabilities(frame["probability"], frame["sentence"].tolist(), "predictions")
         if not isinstance(x, Predictions):  # those of `load_predictions` are checked
+            turned, _ = positive_scores(frame, "probability", where="predictions", named=False)
+            frame = frame.assign(probability=turned)
             names = {name: checked_texts(frame[name], f"predictions, {name}") for name in _KEY}
             frame = frame.assign(**names)
         frames.append(frame)

@@ -624,7 +624,7 @@ def _settled_controls(
         neutral = tuple(w for w in controls.neutral if w not in {*owners, *human})
         for kind, left in (("human", human), ("neutral", neutral)):
             others |= dict.fromkeys(left, f"a {kind} control word")
-            if len(left) < 2:
+            if len(left) < 2 and getattr(controls, kind):  # else none were wanted
                 count = number_of(len(left), f"{kind} control word")
                 notes.append(f"{count} in use: that group says little.")
         if len({words.language, controls.language} - {NOT_STATED}) > 1:

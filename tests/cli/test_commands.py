@@ -163,6 +163,13 @@ def test_seat_wefat_and_score(tmp_path):
     said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert "Opposite" in said
     assert "one-sided: is X" in said
+    assert "Opposite direction, significant at .05: SC-WEAT math" in " ".join(said.split())
+    strict = run("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
+    assert "Not significant at .001: WEAT." in strict
+    assert "no clear direction" in strict
+    strict = answer("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
+    assert (strict["alpha"], strict["scores"][0]["alpha"]) == (0.001, 0.001)
+    assert strict["scores"][0]["direction"] is None
     two = run("score", *VECTORS, "weat7", "--scores", "sc_weat", "--sides", "2")
     assert "one-sided" not in two
     assert "WEAT effect size d  +1.370" in run("score", *VECTORS, "weat7", "--scores", "weat")
@@ -401,3 +408,48 @@ def test_describe_writes_into_its_own_folder_and_not_beside_other_files(tmp_path
         run(*command, "--force")
     assert (tmp_path / "out" / "notes.txt").read_text() == '{"mine": 1}'
     assert "as they are" in (tmp_path / "out" / "shape.json").read_text()
+
+
+def test_a_page_does_not_replace_a_file_of_its_run(tmp_path):
+    given, saved = tmp_path / "given.html", tmp_path / "run"
+    given.write_text("protected_word,attribute,connection,distance")
+    bb.save_run(
+        bb.sentiment_analysis(bb.list_predictions("m1")),
+        saved,
+        figures=[],
+        inputs={"distances": str(given)},
+    )
+    linked = tmp_path / "linked.html"
+    linked.symlink_to(saved / "result.txt")
+    for out in (given, linked):
+        before = out.read_text()
+        with pytest.raises(InputError, match="--out: expected a file that is no input"):
+            run("report", str(saved), "--out", str(out))
+        assert out.read_text() == before
+    run("report", str(saved), "--out", str(tmp_path / "page.html"))
+    run("report", str(saved), "--out", str(tmp_path / "page.html"))
+
+
+def test_a_sweep_first_completes_a_replacement_that_was_cut_short(tmp_path, monkeypatch):
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text('schema = 1\nembeddings = ["minilm-static"]\nwordlists = ["weat7"]\n')
+    states = []
+    result = bb.sentiment_analysis(bb.list_predictions("m1"))
+    bb.save_run(result, out, figures=[])
+    with monkeypatch.context() as patch:
+        patch.setattr("bayesbias.output.replacing._complete", lambda folder: False)
+        bb.save_run(result, out, figures=[], force=True)
+    journal = out / ".bayesbias-replacement"
+    assert journal.is_dir()
+
+    def sweeping(*arguments, **options):
+        states.append(journal.exists())
+        raise InputError("enough")
+
+    monkeypatch.setattr(bb, "run_sweep", sweeping)
+    with (
+        pytest.warns(UserWarning, match="replacing the run was cut short"),
+        pytest.raises(InputError, match="enough"),
+    ):
+        run("sweep", str(plan), "--out", str(out), "--resume")
+    assert states == [False]

@@ -56,6 +56,8 @@ def raiser(error):
         (MemoryError("Unable to allocate 9 GiB"), 3, "memory (Unable to allocate 9 GiB)."),
         (RuntimeError("can't start new thread"), 3, "the system refused a resource"),
         (BlockingIOError(11, "Resource temporarily unavailable"), 3, "the system refused"),
+        (bb.ResourceError("the worker process died 2 times"), 3, "process died 2 times"),
+        (bb.FitError("nothing to model"), 2, "nothing to model"),
         (OSError(28, "No space left on device"), 2, "No space left on device"),
         (FileNotFoundError(2, "No such file or directory", "a.txt"), 2, "a.txt: No such file"),
     ],
@@ -109,6 +111,19 @@ def test_a_command_that_is_stopped_after_it_wrote_says_so(
     found, lines = ended(monkeypatch, capsys, None, "report", "run", "--out", str(out))
     assert found == code
     assert lines == [f"Stopped. {out} was already written."]
+
+
+@pytest.mark.parametrize(("number", "code"), STOPPED)
+def test_a_signal_while_libraries_are_imported_is_one_line(tmp_path, number, code):
+    """The library is one that stops the process that imports it."""
+    library = tmp_path / "click.py"
+    library.write_text(f"import os, time\nos.kill(os.getpid(), {int(number)})\ntime.sleep(60)\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "bayesbias", "wordlist", "list"]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.stderr == "Stopped. Nothing was written.\n"
+    assert (done.returncode, done.stdout) == (code, "")
 
 
 def test_signals_are_as_before_in_a_program_that_runs_a_command(monkeypatch, capsys):

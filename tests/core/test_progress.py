@@ -9,8 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
+import bayesbias as bb
+from bayesbias.cli import inspect
+from bayesbias.cli.main import cli
 from bayesbias.core import progress
-from bayesbias.core.progress import ticking
+from bayesbias.core.progress import ticking, without_bars, working
 
 
 @pytest.fixture
@@ -108,3 +111,79 @@ def test_a_terminal_has_a_bar_before_a_long_first_step_is_done(monkeypatch):
     with ticking("fits", 1, True, long_steps=True):
         assert shown.wait(timeout=60)
     assert closed == [True]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def a_terminal(monkeypatch):
+    """Make standard error a terminal, where all work takes long."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("BAYESBIAS_PROGRESS", raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    monkeypatch.setattr(progress, "_PATIENCE", 0.01)
+    return sys.stderr
+
+
+def shown_after(terminal, words):
+    """Wait until words are shown that were not there before."""
+    begin = len(terminal.getvalue())
+    for _ in range(1500):
+        if words in terminal.getvalue()[begin:]:
+            return True
+        threading.Event().wait(0.02)
+    return False
+
+
+def test_work_without_steps_is_shown_as_long_as_no_other_bar_is(monkeypatch):
+    terminal = a_terminal(monkeypatch)
+    with working("all of it"):
+        assert shown_after(terminal, "all of it")
+        with ticking("a part", 2, True) as tick:
+            tick(1)
+            assert shown_after(terminal, "a part")
+            assert [bar.live.is_started for bar in progress._BARS] == [False, True]
+        assert [bar.live.is_started for bar in progress._BARS] == [True]
+        assert shown_after(terminal, "all of it")
+    assert progress._BARS == []
+
+
+def test_no_bar_is_shown_while_results_are_printed(monkeypatch):
+    terminal = a_terminal(monkeypatch)
+    with working("all of it"):
+        assert shown_after(terminal, "all of it")
+        with without_bars():
+            assert not progress._BARS[0].live.is_started
+            with ticking("a part", 2, True) as tick:
+                tick(1)
+            assert "a part" not in terminal.getvalue()
+        assert progress._BARS[0].live.is_started
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [((), True), (("--json",), False)])
+def test_a_long_command_shows_that_it_works_but_not_beside_json(monkeypatch, arguments, shown):
+    terminal = a_terminal(monkeypatch)
+
+    def long_work(**given):
+        if shown:
+            assert shown_after(terminal, "bayesbias describe")
+        else:
+            threading.Event().wait(0.3)
+
+    monkeypatch.setattr(inspect.describe, "callback", long_work)
+    cli.main(["describe", *arguments], prog_name="bayesbias", standalone_mode=False)
+    assert ("bayesbias describe" in terminal.getvalue()) == shown
+
+
+def test_the_bar_of_a_sampler_follows_its_draws(monkeypatch):
+    """The last picture that nutpie's chains give is of all draws of both chains."""
+    ticks = []
+    table = bb.distance_table("minilm-static", "weat6", controls="none")
+    bar = ticks.append, lambda: None
+    monkeypatch.setattr(progress, "_terminal_bar", lambda *_: bar)
+    bb.fit(table, seed=1, draws=300, tune=200, chains=2, progress=True)
+    assert ticks == sorted(ticks)
+    assert 0 < ticks[-1] <= 1000

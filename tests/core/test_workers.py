@@ -8,15 +8,20 @@ import time
 from collections import deque
 
 import pytest
-from helpers.tasks import dies, dies_once, interrupted, panics, threads
+from helpers.tasks import dies, dies_once, interrupted, panics, threads, warns
 
+from bayesbias.core import describe_error
+from bayesbias.core.errors import format_warning
 from bayesbias.core.workers import Hands, Task
 
 
 def _answers(hands: Hands, *tasks: tuple) -> dict[str, str]:
     """Return what each task gave, an answer or an error, in the order in which they were done."""
     queue = deque(Task(name, work, tuple(rest)) for name, work, *rest in tasks)
-    return {key: error or answer for key, answer, error in hands.answers(queue, expected=2)}
+    answers = {}
+    for key, answer, error in hands.answers(queue, expected=2):
+        answers[key] = answer if error is None else describe_error(error)
+    return answers
 
 
 @pytest.mark.slow
@@ -68,3 +73,14 @@ def test_without_workers_what_a_task_adds_comes_before_the_next_task():
 def test_workers_are_told_to_use_one_thread():
     with Hands(2) as hands:
         assert _answers(hands, ("n", os.getenv, "OMP_NUM_THREADS")) == {"n": "1"}
+
+
+def test_warnings_of_workers_look_as_those_of_the_command(monkeypatch, capfd):
+    for formatted in (True, False):
+        formatter = format_warning if formatted else str
+        monkeypatch.setattr("warnings.formatwarning", formatter)
+        with Hands(2) as hands:
+            _answers(hands, ("w", warns))
+        lines = capfd.readouterr().err.splitlines()
+        assert (lines == ["Warning  a warning of a task"]) == formatted
+        assert "a warning of a task" in lines[0]

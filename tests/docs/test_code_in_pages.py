@@ -78,3 +78,17 @@ def test_the_lines_on_the_first_page_are_those_of_the_readme():
         for path in (DOCS / "index.md", ROOT / "README.md")
     )
     assert first == readme
+
+
+@pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "CONTRIBUTING.md"])
+def test_links_lead_to_files(name):
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text(encoding="utf-8"))
+    files = [link for link in links if "://" not in link]
+    assert [link for link in files if not (ROOT / link).exists()] == []
+
+
+def test_the_readme_says_when_not_to_use_it_and_where_to_read_more():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.partition("## When not to use it")[2].partition("\n## ")[0]
+    for page in ("coverage.md", "replicates.md", "other-language.md"):
+        assert page in section

@@ -163,6 +163,18 @@ def test_fasttext_binary_as_gensim_computes_it(tmp_path, fasttext_model, suffix)
     assert np.allclose(whole.vectors, theirs.vectors, rtol=0, atol=1e-8)
 
 
+def test_fasttext_names_words_that_may_be_misspelled(tmp_path, fasttext_model):
+    path = tmp_path / "model.bin"
+    fasttext.save_facebook_model(fasttext_model, str(path))
+    asked = ["rabbi", "mosuqe", "mosques", "chruch", "synagogue"]
+    for source in (path, fasttext_model):
+        e = load_embedding(source, asked)
+        assert e.composed == ("mosuqe", "mosques", "chruch", "synagogue")
+        assert e.misspelled == {"mosuqe": "mosque", "chruch": "church"}
+        assert load_embedding(e, ["rabbi", "chruch"]).misspelled == {"chruch": "church"}
+    assert load_embedding(path).misspelled == {}
+
+
 def test_fasttext_keyed_vectors_object_composes_too(fasttext_model):
     e = load_embedding(fasttext_model, ["rabbi", "Mosque", "mosques"])
     assert e.composed == ("mosques",)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from helpers.vector_files import text_file
 
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import KnownWords, edit_distance
 
 
 def test_spellings_in_the_stated_order(tmp_path):
@@ -26,7 +29,12 @@ def test_an_exact_word_is_not_replaced_and_shared_vectors_are_noted(tmp_path):
     e = load_embedding(path, ["Bill", "bill", "US", "us", "Us"])
     assert e.matched == {"US": "us", "Us": "us"}
     assert e["Bill"].tolist() == [1, 2]
-    assert e.notes == ("US/us/Us: spellings of one word, which share its vector",)
+    assert e.notes == (
+        "US/us/Us: spellings of one word, which share its vector",
+        "found under another spelling: US as us, Us as us",
+    )
+    fewer = load_embedding(e, ["US", "bill"])
+    assert fewer.notes == ("found under another spelling: US as us",)
 
 
 def test_words_are_taken_once_and_checked(tmp_path):
@@ -45,3 +53,71 @@ def test_a_letter_with_a_mark_is_found_in_both_ways_to_write_it():
         assert load_embedding({known: [1.0, 0.0]}, [asked.capitalize()]).matched == {
             asked.capitalize(): known
         }
+
+
+def one_edit_away(word, letters):
+    """Return all texts that one edit makes of a word."""
+    out = set()
+    for i in range(len(word) + 1):
+        out |= {word[:i] + letter + word[i:] for letter in letters}
+        out |= {word[:i] + letter + word[i + 1 :] for letter in letters if i < len(word)}
+        out.add(word[:i] + word[i + 1 :])
+        out.add(word[:i] + word[i + 1 : i + 2] + word[i : i + 1] + word[i + 2 :])
+    return out - {word}
+
+
+def test_edit_distance_counts_the_edits_that_were_made():
+    words = ["".join(letters) for n in range(4) for letters in itertools.product("abc", repeat=n)]
+    for word in words:
+        near = one_edit_away(word, "abc")
+        for other in words:
+            expected = 0 if other == word else 1 if other in near else 2
+            assert edit_distance(word, other, 1) == expected
+    assert edit_distance("secretary", "sercetray", 2) == 2
+    assert edit_distance("secretary", "nurse", 2) == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("fathre", "father"),  # swapped
+        ("mothr", "mother"),  # missing
+        ("doctror", "doctor"),  # too many
+        ("nurce", "nurse"),  # another letter
+        ("compasionte", "compassionate"),  # two, in a long word
+        ("Musilm", "muslim"),  # a name only if its letters are swapped
+        ("old fathre", "old father"),
+        ("old_fathre", "old father"),
+    ],
+)
+def test_a_misspelled_word_is_near_a_known_one(word, known):
+    words = ["father", "mother", "doctor", "nurse", "old", "Muslim", "compassionate"]
+    assert KnownWords(words).misspelled([word]) == {word: known}
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "fathers",  # another form
+        "fathered",
+        "mothering",
+        "Mothar",  # names have many spellings
+        "bother",  # the first letter
+        "mo",  # too short to tell
+        "fr2her",
+        "colour",  # British
+        "realise",
+        "xylophone",
+        "fother",  # see below: shipped
+    ],
+)
+def test_other_words_are_not_taken_for_misspelled(word, monkeypatch):
+    monkeypatch.setattr("bayesbias.embeddings.spelling._shipped_words", lambda: {"fother"})
+    words = ["father", "mother", "color", "realize", "mom"]
+    assert KnownWords(words).misspelled([word, *words]) == {}
+
+
+def test_the_nearest_and_then_the_most_frequent_word_is_named():
+    assert KnownWords(["mocher", "mother"]).near("mothir") == "mother"
+    assert KnownWords(["hello", "hallo"]).near("hxllo") == "hello"
+    assert KnownWords(["hallo", "hello"]).near("hxllo") == "hallo"

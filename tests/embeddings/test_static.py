@@ -46,7 +46,7 @@ def test_static_embedding_is_open_and_says_what_it_did():
     assert e.matched == {"Bill": "bill", "blue_bell": "blue bell"}
     assert "blue_bell" in e.composed
     assert "bill" not in e.composed
-    assert e.notes == ("Bill/bill: spellings of one word, which share its vector",)
+    assert e.notes[0] == "Bill/bill: spellings of one word, which share its vector"
     assert "homemaker" in e  # never asked for
     assert "☃" not in e
     assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])
@@ -101,3 +101,28 @@ def test_static_embedding_orders_the_connections(name):
     ]
     assert means == sorted(means)
     assert means[-1] - means[0] > 0.05
+
+
+def test_no_shipped_word_counts_as_misspelled():
+    from bayesbias.embeddings.static import shipped_model
+    from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+    from bayesbias.wordlists.occupations import load_occupations
+    from bayesbias.wordlists.sentence_tests import list_tests, sentence_test
+
+    words = []
+    for name in list_wordlists():
+        listed = load_wordlist(name)
+        words += [*listed.words, *sum(listed.definitional_sets, ())]
+    for name in list_tests():
+        words += sentence_test(name).frame["word"].unique().tolist()
+    words += [
+        word for sentence in load_occupations().sentences()["sentence"] for word in sentence.split()
+    ]
+    words = list(dict.fromkeys(words))
+    e = load_embedding("minilm-static", words)
+    assert len(e.composed) > 100
+    assert e.misspelled == {}
+    assert shipped_model().misspelled([*words, "fathre", "secratary"]) == {
+        "fathre": "father",
+        "secratary": "secretary",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import warnings
 from pathlib import Path
 
 
@@ -30,3 +31,7 @@ def threads() -> int:
 
 def interrupted() -> None:
     raise KeyboardInterrupt
+
+
+def warns() -> None:
+    warnings.warn("a warning of a task", UserWarning, stacklevel=1)

@@ -33,7 +33,7 @@ def test_draws_are_subtracted_row_by_row(fits):
 
 def test_mean_and_sd_are_those_of_the_tables(fits):
     found = bb.difference(*fits, prob=0.5, rope=0.1).table.set_index(KEYS)
-    one, other = (fit.contrasts().set_index(KEYS).loc[found.index] for fit in fits)
+    one, other = (fit.contrasts(detail=True).set_index(KEYS).loc[found.index] for fit in fits)
     np.testing.assert_allclose(found["mean"], one["mean"] - other["mean"])
     np.testing.assert_allclose(found["sd"] ** 2, one["sd"] ** 2 + other["sd"] ** 2)
     assert set(found["prob"]) == {0.5}

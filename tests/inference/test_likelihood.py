@@ -13,7 +13,7 @@ from helpers.seeds import shifted
 from helpers.tables import grid, opinions, sentences, with_covariates
 from scipy import stats
 
-from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.likelihood import NotCollapsible, collapse, collapse_grid
 from bayesbias.inference.sampling import laplace
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
@@ -358,7 +358,7 @@ def test_what_cannot_be_reduced_is_said(old, new, reason):
     assert old in text
     spec = parse_model(text.replace(old, new).encode(), "own")
     with pytest.raises(NotCollapsible, match=reason):
-        collapse(Design.of(spec, grid()))
+        collapse_grid(Design.of(spec, grid()))
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_a_covariate_that_cannot_be_rotated_is_said(changed, reason):
     else:
         table["frequency"] = np.random.default_rng(0).normal(0, 1, len(table))
     with pytest.raises(NotCollapsible, match=reason):
-        collapse(Design.of(parse_model(text.encode(), "own"), table))
+        collapse_grid(Design.of(parse_model(text.encode(), "own"), table))
 
 
 @pytest.mark.slow
@@ -387,7 +387,7 @@ def test_a_ragged_table_is_not_reduced():
     table = grid((20, 20, 20), (10, 10, 10), 30, 30)
     table = table[rng.random(len(table)) < 0.6].reset_index(drop=True)
     with pytest.raises(NotCollapsible, match="cells of the grid are missing"):
-        collapse(Design.of(load_model("crossed"), table))
+        collapse_grid(Design.of(load_model("crossed"), table))
 
 
 def spread_of(design, name, scales):

@@ -79,6 +79,14 @@ def test_two_humps_are_searched_on_a_grid():
     assert inside == pytest.approx(0.89, abs=2e-3)
 
 
+def test_two_humps_far_apart_are_searched_without_a_warning():
+    """Densities between the humps are smaller than any number, and so are their products."""
+    for distance in np.arange(10.0, 80.0, 0.5):
+        low, high = mixture_interval(np.array([[-distance], [distance]]), np.ones((2, 1)), 0.89)
+        width = 2 * (distance + stats.norm.ppf(0.89))
+        assert high[0] - low[0] == pytest.approx(width, abs=2 * (2 * distance + 12) / 2000)
+
+
 def test_mean_sd_and_tails_are_those_of_draws():
     mean, sd = columns(n=2000)
     x = np.random.default_rng(5).normal(mean, sd)
@@ -112,7 +120,7 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
     ends, errors, sorted_ends = [], [], []
     for seed in range(6):
         result = fit(table, "default", seed=shifted(seed), draws=500, pointwise=False)
-        frame = result.contrasts(estimand="population", level="overall")
+        frame = result.contrasts(estimand="population", level="overall", detail=True)
         ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
         errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())
         draws = result.table_draws("contrasts", estimand="population", level="overall").to_numpy()

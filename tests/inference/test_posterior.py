@@ -47,7 +47,7 @@ def test_summary_and_words_equal_the_definition(result, estimand):
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_contrasts_equal_differences_of_the_same_draws(result):
-    frame = result.contrasts(rope=0.05)
+    frame = result.contrasts(rope=0.05, detail=True)
     levels = [
         ("overall", "all"),
         *(("class", c) for c in "ab"),
@@ -75,7 +75,7 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
         assert row.p_below_zero == pytest.approx((x < 0).mean())
         assert row.p_in_rope == pytest.approx((np.abs(x) < 0.05).mean())
         assert row.rope == 0.05
-    only = result.contrasts(estimand="listed_words", rope=0.05)
+    only = result.contrasts(estimand="listed_words", rope=0.05, detail=True)
     pd.testing.assert_frame_equal(
         only, frame[frame["estimand"] == "listed_words"].reset_index(drop=True), check_exact=True
     )

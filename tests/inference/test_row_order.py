@@ -51,8 +51,8 @@ def test_a_fit_does_not_depend_on_the_order_of_rows(model):
     assert other.table["mine"].tolist() == mixed["mine"].tolist()
     for ask in (
         lambda f: f.words(),
-        lambda f: f.contrasts(),
-        lambda f: f.contrasts(estimand="one_new_word"),
+        lambda f: f.contrasts(detail=True),
+        lambda f: f.contrasts(estimand="one_new_word", detail=True),
         lambda f: f.new_words(),
         lambda f: f.parameters(),
         lambda f: f.standardized(),

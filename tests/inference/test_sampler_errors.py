@@ -24,14 +24,32 @@ def test_a_density_without_a_start_is_laid_to_priors():
         sample()
 
 
-def test_a_lack_of_threads_is_not_laid_to_priors(monkeypatch):
-    def without_threads(*arguments, **options):
-        raise RuntimeError(
-            "Could not start sampler: Resource temporarily unavailable (os error 11)"
-        )
+# How the standard library, nutpie and a library that panics say it.
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("Could not start sampler: Resource temporarily unavailable"), "a resource"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (BaseException("OS can't spawn worker thread: (os error 11)"), "worker thread"),
+        (BlockingIOError(11, "Resource temporarily unavailable"), "refused a resource"),
+        (MemoryError("Unable to allocate 9 GiB"), "not enough memory"),
+    ],
+)
+def test_a_lack_of_threads_or_memory_is_not_laid_to_priors(monkeypatch, error, words):
+    def without_resources(*arguments, **options):
+        raise error
 
-    monkeypatch.setattr("nutpie.sample", without_threads)
-    with pytest.raises(bb.FitError, match="enough threads and memory") as refused:
-        sample()
-    assert "os error 11" in str(refused.value)
+    table = bb.distance_table("minilm-static", "weat6", controls="none")
+    monkeypatch.setattr("nutpie.sample", without_resources)
+    with pytest.raises(bb.ResourceError, match=words) as refused:
+        bb.fit(table, seed=1, draws=20)
     assert "priors" not in str(refused.value)
+
+
+def test_a_sampler_that_stops_for_another_reason_gives_it(monkeypatch):
+    def stops(*arguments, **options):
+        raise RuntimeError("a density without a value")
+
+    monkeypatch.setattr("nutpie.sample", stops)
+    with pytest.raises(bb.FitError, match=r"the sampler stopped \(a density without a value\)"):
+        sample()

@@ -172,7 +172,7 @@ def test_contrasts_at_are_those_of_a_table_with_these_covariates(made, covariate
     assert row["contrast"] == "associated - different"
     assert row["mean"] == pytest.approx(held.mean(), abs=1e-12)
     assert row["sd"] == pytest.approx(held.std(ddof=1), rel=1e-9)
-    frame, own = contrasts_at(made, covariates), made.contrasts(estimand="population")
+    frame, own = contrasts_at(made, covariates), made.contrast_rows(estimand="population")
     keys = ["level", "name", "contrast"]
     assert frame[keys].to_numpy().tolist() == own[keys].to_numpy().tolist()
     assert list(frame.columns) == list(own.columns)

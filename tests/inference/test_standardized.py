@@ -53,10 +53,12 @@ def phi(z: np.ndarray) -> np.ndarray:
 def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
     frame, raw = result.standardized(0.8, 0.3), result.table_draws("contrasts")
     labels = ["level", "name", "contrast", "estimand"]
-    assert frame[labels].equals(result.contrasts()[labels])
+    assert frame[labels].equals(result.contrasts(detail=True)[labels])
     assert set(frame["unit"]) == {"sd of neutral pairs"}
     flat = raw.to_numpy().reshape(-1, len(frame)) / np.sqrt(variance(result, "neutral"))[:, None]
-    observed = result.contrasts()["mean"] * (1 / np.sqrt(variance(result, "neutral"))).mean()
+    observed = (
+        result.contrasts(detail=True)["mean"] * (1 / np.sqrt(variance(result, "neutral"))).mean()
+    )
     for row, x, known in zip(frame.itertuples(), flat.T, observed, strict=True):
         assert row.mean == pytest.approx(
             known if row.estimand == "listed_words" else x.mean(), rel=1e-10

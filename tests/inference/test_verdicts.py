@@ -44,7 +44,7 @@ def test_the_side_stands_where_only_the_size_is_near_a_line(ends, side):
 
 def test_every_table_has_the_columns_of_the_schema_in_their_order():
     fit = made_up_fit(grid(), "crossed")
-    assert [name for name in fit.contrasts() if name in COLUMNS] == list(COLUMNS)
+    assert [name for name in fit.contrasts(detail=True) if name in COLUMNS] == list(COLUMNS)
     short = [
         name
         for name in COLUMNS

@@ -91,7 +91,7 @@ def test_methods_need_a_fit():
 
 def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     lines = bb.output.latex_table(fit, "contrasts").splitlines()
-    frame = fit.contrasts()
+    frame = fit.contrasts(detail=True)
     assert len(lines) == len(frame) + 6 + 1
     assert lines.pop(0).startswith("% All differences")
     assert lines[0] == r"\begin{tabular}{llllrrrr}"

@@ -153,10 +153,9 @@ def test_nobody_asks_for_the_name_of_a_study_but_its_folder_the_registry_and_its
 
 
 def _asks_for_a_kind(node: ast.Compare, names: set[str]) -> bool:
-    """Whether a comparison has the attribute `study`, `kind` or `__name__`, and the name of a kind."""
+    """Whether a comparison has the attribute `study` or `__name__`, and the name of a kind."""
     sides = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
     attributes = {side.attr for side in sides if isinstance(side, ast.Attribute)}
     texts = {side.value for side in sides if isinstance(side, ast.Constant)}
-    by_attribute = bool(attributes & {"study", "__name__"}) and bool(texts & names)
-    by_getattr = bool(texts & {"study"})
-    return by_attribute or by_getattr
+    by_attribute = attributes & {"study", "__name__"} or "study" in texts
+    return bool(by_attribute) and bool(texts & names)

@@ -149,7 +149,7 @@ def test_priors_and_posterior() -> None:
         assert area == pytest.approx(1.0, abs=0.15), curve
     posterior = ax.data[ax.data["curve"] == "posterior of the difference"]
     mean = np.average(posterior["x"], weights=posterior["density"])
-    row = fit.contrasts(level="overall", estimand="population").iloc[0]
+    row = fit.contrasts(level="overall", estimand="population", detail=True).iloc[0]
     assert mean == pytest.approx(row["mean"], abs=0.1 * row["sd"] + 1e-3)
     shares = ax.data.groupby("row")["impossible"].max().dropna()
     assert len(shares) == 4

@@ -121,6 +121,7 @@ def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
         prob=0.89,
         resamples=resamples,
         seed=shifted(1),
+        estimate=float(values.mean()),
     )
     low, high = found["low"], found["high"]
     sd = values.std() / math.sqrt(300)

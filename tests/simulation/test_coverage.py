@@ -203,3 +203,12 @@ def test_a_method_without_an_answer_gives_none():
     # One pair has no variance, and one word no difference to compare with others.
     assert set(report["contrast"]) == {"human - neutral"}
     assert set(report["method"]) == {"pairs_t"}
+
+
+def test_a_lack_of_memory_in_a_batch_is_no_bad_input(monkeypatch):
+    def without_memory(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("bayesbias.simulation.coverage._analyse_batch", without_memory)
+    with pytest.raises(bb.ResourceError, match=r"a batch of simulated tables failed: MemoryError"):
+        bb.coverage_simulated(SMALL, tables=2, methods=["weat"], seed=1, workers=1)

@@ -208,7 +208,7 @@ def test_models_answer_at_their_levels():
     table, seed = room.drawn(pool_of(), shifted(1), 0)
     answers = coverage.analyse_table(table, "default", seed, {"prob": 0.5, **settings})
     fit = bb.fit(table, "default", seed=seed, **settings, pointwise=False, progress=False)
-    printed = fit.contrasts(prob=0.5, estimand="population", level="class")
+    printed = fit.contrasts(prob=0.5, estimand="population", level="class", detail=True)
     mine = [(row["low"], row["high"]) for row in answers if row["level"] == "class"]
     assert mine == list(zip(printed["hpdi_low"], printed["hpdi_high"], strict=True))
 

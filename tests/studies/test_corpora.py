@@ -59,15 +59,17 @@ def test_two_corpora_are_a_fit_of_the_differences(two):
     frames = periods()
     pairs, _ = bb.tables.join_pairs(frames["1930s"], frames["1980s"])
     own = bb.fit(pairs, "change", seed=2, draws=1000, chains=2)
-    found = two.contrasts().set_index(KEYS)
-    direct = own.contrasts().set_index(KEYS).loc[found.index]
+    found = two.contrasts(detail=True).set_index(KEYS)
+    direct = own.contrasts(detail=True).set_index(KEYS).loc[found.index]
     error = np.hypot(found["mcse_mean"], direct["mcse_mean"]) + 1e-12
     assert (abs(found["mean"] - direct["mean"]) < 5 * error).mean() > 0.98
     assert np.allclose(found["sd"], direct["sd"], rtol=0.15)
     assert set(found["change"]) == {"1930s to 1980s"}
     row = found.loc[("overall", "all", "associated - different", "population")]
     first, last = (
-        two.corpora[name].contrasts(level="overall", estimand="population").iloc[0]["mean"]
+        two.corpora[name]
+        .contrasts(level="overall", estimand="population", detail=True)
+        .iloc[0]["mean"]
         for name in ("1930s", "1980s")
     )
     assert (row["first"], row["last"]) == (first, last)
@@ -80,8 +82,8 @@ def test_slopes_are_fitted_on_the_scale_of_a_difference_and_divided_again(slope)
     frames = periods()
     pairs, _ = bb.tables.join_pairs(frames["1930s"], frames["1980s"])
     np.testing.assert_allclose(change.fit.table["change"], change.scale * pairs["change"] / 2)
-    raw = change.fit.contrasts(rope=0.01 * change.scale)
-    found = slope.contrasts()
+    raw = change.fit.contrasts(rope=0.01 * change.scale, detail=True)
+    found = slope.contrasts(detail=True)
     for name in ("mean", "sd", "hpdi_low", "hpdi_high", "mcse_low"):
         np.testing.assert_allclose(found[name], raw[name] / change.scale)
     assert found["p_in_rope"].tolist() == raw["p_in_rope"].tolist()
@@ -97,7 +99,7 @@ def test_a_straight_path_has_no_warning(slope):
 
 def test_draws_are_those_of_the_rows(slope):
     draws = slope.table_draws("contrasts", level="class")
-    frame = slope.contrasts(level="class")
+    frame = slope.contrasts(level="class", detail=True)
     assert list(draws.coords) == ["change", *KEYS]
     assert [draws[name].to_numpy().tolist() for name in draws.coords] == [
         frame[name].tolist() for name in draws.coords
@@ -228,14 +230,14 @@ def test_changes_in_sds_are_a_fit_of_distances_divided_by_the_sd_of_neutral_pair
     # The priors of `change` know distances: so the fit is of a tenth of an SD as one.
     change = frames["1930s"].assign(change=(values["1980s"] - values["1930s"]) / 10)
     own = bb.fit(change.drop(columns="distance"), "change", seed=2, draws=1000, chains=2)
-    direct = own.contrasts(estimand="population").set_index(KEYS)
+    direct = own.contrasts(estimand="population", detail=True).set_index(KEYS)
     found = two.standardized(estimand="population").set_index(KEYS).loc[direct.index]
     np.testing.assert_allclose(found["mean"], direct["mean"] * 10, atol=0.05)
     np.testing.assert_allclose(found["sd"], direct["sd"] * 10, rtol=0.15)
     assert set(found["rope"]) == {0.1}
     each = two.by_corpus(standardized=True).query("corpus == '1980s'").set_index(KEYS)
     assert found["last"].tolist() == each.loc[found.index, "mean"].tolist()
-    raw = two.corpora["1980s"].contrasts(estimand="population").set_index(KEYS)["mean"]
+    raw = two.corpora["1980s"].contrasts(estimand="population", detail=True).set_index(KEYS)["mean"]
     np.testing.assert_allclose(found["last"], raw.loc[found.index] / two.sds["1980s"])
 
 

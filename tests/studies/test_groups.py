@@ -264,7 +264,8 @@ def test_two_new_words_share_nothing_and_one_shares_itself(fit):
 
 def test_new_pairs_add_attributes_and_noise(fit):
     pair, word = (
-        fit.contrasts(estimand=e, level="between") for e in ("one_new_pair", "one_new_word")
+        fit.contrasts(estimand=e, level="between", detail=True)
+        for e in ("one_new_pair", "one_new_word")
     )
     assert (pair["sd"] > word["sd"]).all()
     assert list(pair["name"]) == list(word["name"])

@@ -30,8 +30,8 @@ def pooled():
 
 
 def test_every_row_is_pooled_by_rubins_rules(pooled):
-    frames = [fit.contrasts(0.8).set_index(KEYS) for fit in pooled.results.values()]
-    found = pooled.contrasts(0.8).set_index(KEYS)
+    frames = [fit.contrasts(0.8, detail=True).set_index(KEYS) for fit in pooled.results.values()]
+    found = pooled.contrasts(0.8, detail=True).set_index(KEYS)
     assert len(found) == len(frames[0])
     means, sds = (
         np.stack([frame.loc[found.index, name] for frame in frames]) for name in ("mean", "sd")
@@ -106,9 +106,11 @@ def test_the_full_text_is_the_center(pooled):
     few = bb.pool_replicates({name: pooled.results[name] for name in tables})
     full = changed(table(), {**NONE, "associated": -0.1}, 9)
     found = bb.fit_replicates(tables, center=full, **SETTINGS)
-    own = bb.fit(full, **SETTINGS).contrasts()
-    pd.testing.assert_series_equal(found.contrasts()["mean"], own["mean"])
-    pd.testing.assert_series_equal(found.contrasts()["sd"], few.contrasts()["sd"])
+    own = bb.fit(full, **SETTINGS).contrasts(detail=True)
+    pd.testing.assert_series_equal(found.contrasts(detail=True)["mean"], own["mean"])
+    pd.testing.assert_series_equal(
+        found.contrasts(detail=True)["sd"], few.contrasts(detail=True)["sd"]
+    )
     said = bb.interpret(found)
     assert any("to zero than" in note for note in said.notes)
     assert set(found.by_set()["set"]) == {*tables, "center"}
@@ -145,8 +147,11 @@ def test_changes_between_corpora_are_pooled():
         settings = {**SETTINGS, "draws": 1000}
         results.append(bb.compare(corpora, kind="corpora", ordered=True, **settings))
     found = bb.pool_replicates(results)
-    row = found.contrasts(level="overall", estimand="population").iloc[0]
-    own = [each.contrasts(level="overall", estimand="population").iloc[0] for each in results]
+    row = found.contrasts(level="overall", estimand="population", detail=True).iloc[0]
+    own = [
+        each.contrasts(level="overall", estimand="population", detail=True).iloc[0]
+        for each in results
+    ]
     assert row["change"] == "1930s to 1980s, per step"
     assert row["mean"] == pytest.approx(np.mean([each["mean"] for each in own]))
     assert row["rope"] == 0.01  # for two steps 0.02
@@ -204,7 +209,9 @@ def test_the_interval_of_contexts_does_not_shrink_with_draws():
     for n in (3, 9):
         drawn = bb.resample_contexts(contexts, n, seed=1)
         found = bb.fit_replicates(drawn, words, **SETTINGS)
-        sds.append(found.contrasts(level="overall", estimand="listed_words").iloc[0]["sd"])
+        sds.append(
+            found.contrasts(level="overall", estimand="listed_words", detail=True).iloc[0]["sd"]
+        )
     assert sds[1] > 0.7 * sds[0]
 
 

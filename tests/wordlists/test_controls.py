@@ -74,3 +74,11 @@ def test_bad_controls(controls: object, expected: str) -> None:
     assert expected in str(error.value)
     with pytest.raises(InputError):
         load_controls(controls)  # type: ignore[arg-type]
+
+
+def test_only_controls_that_were_wanted_are_called_few():
+    listed = {"a": {"protected": ["he", "him"], "attributes": ["nurse", "cook"]}}
+    neutral = load_wordlist(listed, controls={"neutral": ["table", "walk"]})
+    assert not any("says little" in note for note in neutral.notes)
+    few = load_wordlist(listed, controls={"human": ["nurse", "cook"], "neutral": ["table", "walk"]})
+    assert "0 human control words in use: that group says little." in few.notes

@@ -42,7 +42,7 @@ def suffixes() -> tuple[str, ...]:
 def writer_for(path: checks.FilePath) -> tuple[Writer, bool]:
     """Return the writer of the format that an ending names, and whether to compress.
 
-    Any ending of no format is part of a name, as in ``glove.6B.50d``: that is word2vec text.
+    An ending of no format is part of a name, as in ``glove.6B.50d``: that is word2vec text.
 
     Raises
     ------

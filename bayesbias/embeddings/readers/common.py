@@ -17,6 +17,7 @@ import numpy as np
 from bayesbias.core import files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
+from bayesbias.embeddings.spelling import Marks
 
 MOST_DIMENSIONS = 100_000
 _MOST_SAMPLED = 50_000
@@ -122,10 +123,14 @@ class Rows:
         Number of words in the source.
     composed : list of str
         Words that are not in the source and were built from subwords.
+    known : list of str
+        Where words were built, the first words of the source.
     notes : list of str
         What was skipped, and what else a reader should know.
     sample : list of str
         The first words of the source, if none of the wanted ones was found.
+    marks : Marks
+        How many of its keys have the form of a token.
     """
 
     words: list[str]
@@ -133,8 +138,10 @@ class Rows:
     places: list[int]
     count: int
     composed: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
+    marks: Marks = field(default_factory=Marks)
 
     def by_word(self) -> tuple[dict[str, list[int]], list[str]]:
         """Return the rows of each word, and words whose vector is unusable."""
@@ -234,8 +241,10 @@ def gather(
     places: list[int] = []
     sample: list[bytes] = []
     tried = False
+    marks = Marks()
     vectors, place, empty = np.empty((0, dim or reading.layout.dim), dtype), 0, 0
     for words, rows_of in blocks:
+        marks.count(word.removeprefix(b"\n") for word in words)
         if not found and len(sample) < _MOST_SAMPLED:
             sample += words
         chosen = []
@@ -245,7 +254,7 @@ def gather(
         rows = rows_of(chosen) if chosen else []
         kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]
         if kept:
-            found += [_decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
+            found += [decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
             places += [place + i + 1 for i, _ in kept]
             vectors.resize((len(found), vectors.shape[1]), refcheck=False)
             vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
@@ -262,11 +271,11 @@ def gather(
             problem = f"expected as many words as its header states, got others: it {stated}"
             raise InputError(problem, where=reading.path)
         notes.append(f"the header of {reading.path.name} {stated}")
-    keys_of_file = [] if found else [_decoded(word) for word in sample if word]
-    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)
+    keys_of_file = [] if found else [decoded(word) for word in sample if word]
+    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file, marks=marks)
 
 
-def _decoded(word: bytes) -> str:
+def decoded(word: bytes) -> str:
     """Return a word; one that is not UTF-8 is read as Windows-1252."""
     try:
         return word.decode()

@@ -14,7 +14,7 @@ import numpy as np
 from bayesbias.core import InputError
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Reading, Rows, gather, starting_with
-from bayesbias.embeddings.spelling import unmatched_words
+from bayesbias.embeddings.spelling import MOST_KNOWN, unmatched_words
 
 _LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
@@ -54,7 +54,15 @@ def read_fasttext(reading: Reading) -> Rows:
             raise damaged
         if version == 11 and model == 3:  # supervised models wrote a maxn that was never used
             maxn = 0
-        rows = gather(reading, _entries(reading, file, entries), "u1", "dictionary entry", dim=1)
+        first_words: list[bytes] = []
+
+        def dictionary() -> Iterator[common.Block]:
+            """Yield the words of the dictionary, and keep the first of them."""
+            for words, rows_of in _entries(reading, file, entries):
+                first_words.extend(words[: MOST_KNOWN - len(first_words)])
+                yield words, rows_of
+
+        rows = gather(reading, dictionary(), "u1", "dictionary entry", dim=1)
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
             problem = "expected a full fastText model (.bin), got a quantized one (.ftz)"
@@ -84,6 +92,8 @@ def read_fasttext(reading: Reading) -> Rows:
     for i, each in enumerate(parts.values()):
         rows.vectors[i] = np.mean([matrix[row] for row in each], axis=0, dtype=float)
     rows.words, rows.composed = list(parts), list(built)
+    if built:
+        rows.known = [common.decoded(word) for word in first_words]
     rows.places = [*places.values(), *[0] * len(built)]
     return rows
 

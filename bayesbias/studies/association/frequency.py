@@ -19,6 +19,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, files, number_of
 from bayesbias.core.conventions import PROB, ROPE
+from bayesbias.core.result import opened
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
@@ -88,8 +89,13 @@ class Frequency:
         )
 
 
-def frequency_of(fit: BiasFit) -> Frequency | None:
+def frequency_of(fit: Any) -> Frequency | None:
     """Return what `with_frequency` found, or None where it was not asked.
+
+    Parameters
+    ----------
+    fit : BiasFit, Run or path
+        A fit, or the folder of its run.
 
     Examples
     --------
@@ -99,7 +105,7 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
-    kept = fit.frequency
+    kept = opened(fit).frequency
     if kept is None:
         return None
     frames = {name: pd.DataFrame.from_records(kept[name]) for name in ("words", "contrasts")}
@@ -109,7 +115,7 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
 
 
 def with_frequency(
-    fit: BiasFit,
+    fit: Any,
     counts: Any,
     *,
     prob: float = PROB,
@@ -121,8 +127,8 @@ def with_frequency(
 
     Parameters
     ----------
-    fit : BiasFit
-        Of distances.
+    fit : BiasFit, Run or path
+        Of distances, or the folder of its run.
     counts : path, mapping, WordCounts or "wordfreq"
         As of `bayesbias.tables.load_counts`, which also takes the order of a file of vectors.
     prob : float in (0, 1)
@@ -158,6 +164,8 @@ def with_frequency(
     >>> found.model, found.missing
     ('default + protected_log_frequency + attribute_log_frequency', ())
     """
+    fit = opened(fit)
+    checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit) or the folder of its run")
     frame = fit.table
     if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(frame):
         problem = f"expected a fit of distances, got one of {fit.spec.outcome}"
@@ -236,7 +244,7 @@ def _side_by_side(without: BiasFit, adjusted: BiasFit, prob: float) -> pd.DataFr
     known = without.spec.results.levels
     groups = (x for x in ("class", "attribute_set") if x in known and known[x].population)
     levels = ["overall", *groups]
-    plain = pd.concat([without.contrasts(prob, ROPE, "population", level) for level in levels])
+    plain = pd.concat([without.contrast_rows(prob, ROPE, "population", level) for level in levels])
     equal = pd.concat([contrasts_at(adjusted, at, prob=prob, level=level) for level in levels])
     out = with_ends(plain[KEYS], without_mean=plain, with_mean=equal).drop(columns="estimand")
     out = out.rename(columns=lambda name: name.replace("_mean_", "_"))

@@ -67,7 +67,7 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
     """Return the rows of one level and estimand, of the first contrast."""
 
     def make() -> pd.DataFrame:
-        overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
+        overall = fit.contrasts(view.prob, view.rope, estimand, "overall", detail=True)
         first = overall["contrast"].iloc[0]
         if level == "overall":
             return overall[overall["contrast"] == first]
@@ -75,7 +75,8 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
             asked = fit.quantities(level, estimand, "contrast")
             chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
             if chosen.keys:
-                return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
+                prob, rope = view.prob, view.rope
+                return fit.describe(chosen, estimand, "contrast", prob, rope, in_sd=True)
         return overall.iloc[:0]
 
     return fit.cached(("rows_of", level, estimand, view), make)
@@ -271,7 +272,7 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
 
 def data_warnings(fit: BiasFit) -> list[str]:
     """Return what may be wrong with the words and vectors of a table."""
-    out, table = common.thin_warnings(fit.provenance.get("coverage")), fit.table
+    out, table = common.word_warnings(fit.provenance.get("coverage")), fit.table
     if fit.spec.outcome == "distance" and "connection" in table:
         means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
         # Of the most neutral attributes: of stereotypes alone the mean is no sign.

@@ -1,6 +1,5 @@
 """What is shown of a fit of distances: its header, its tables and figures."""
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -75,16 +74,16 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of
-        single pairs. ``is_heading`` marks a row without numbers.
+        ``label``, then the columns of `BiasFit.contrasts` with ``detail``. ``is_heading`` marks a
+        row without numbers.
     """
-    overall = with_d(fit, fit.contrasts(view.prob, view.rope, "population", "overall"))
+    overall = fit.contrasts(view.prob, view.rope, "population", "overall", detail=True)
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
     groups = []
     for rows in group_rows(fit, view):
-        groups.append(with_d(fit, rows).assign(label="  " + rows["label"]))
+        groups.append(rows.assign(label="  " + rows["label"]))
     if estimands.has_word_effects(fit.spec):
-        listed = with_d(fit, rows_of(fit, view, "overall", "listed_words"))
+        listed = rows_of(fit, view, "overall", "listed_words")
         groups.append(listed.assign(label="  listed words only"))
     if groups:
         parts += [common.heading(f"{first}:"), *groups]
@@ -129,19 +128,6 @@ def group_figure(fit: BiasFit, view: View) -> list[Section]:
     return [Section("groups", "The first difference by class", figure=draw, show_on="page")]
 
 
-def with_d(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
-    """Add to contrasts ``d``, the mean in SDs of single pairs."""
-    if not variances.has_variance(fit.spec):
-        return frame
-    d = {
-        (estimand, level, *key): mean
-        for estimand, level in set(zip(frame["estimand"], frame["level"], strict=True))
-        for key, mean in fit.means_in_sd(level, estimand).items()
-    }
-    keys = frame[["estimand", "level", "name", "contrast"]].itertuples(index=False)
-    return frame.assign(d=[d.get(key, math.nan) for key in keys])
-
-
 def sections(fit: BiasFit, view: View) -> list[Section]:
     """Return all tables and figures of a fit, in the order in which they are read."""
     prob = view.prob
@@ -162,7 +148,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             Section(
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
-                lambda: fit.contrasts(prob, view.rope),
+                lambda: fit.contrast_rows(prob, view.rope),
                 (*common.KEYS, *CONTRAST_COLUMNS),
                 note=common.about_listed,
             ),

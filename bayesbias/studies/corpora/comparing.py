@@ -102,6 +102,7 @@ class CorpusComparison(ManyFits):
     """
 
     study = "corpora"  # whose sections show it, see bayesbias.output
+    MACHINERY = ManyFits.MACHINERY | {"has_slope", "reported", "scales_differ", "table_draws"}
 
     corpora: Mapping[str, BiasFit]
     changes: Mapping[str, Change]
@@ -115,6 +116,8 @@ class CorpusComparison(ManyFits):
         rope: float = ROPE,
         estimand: str | None = None,
         level: str | None = None,
+        *,
+        detail: bool = False,
     ) -> pd.DataFrame:
         """Estimate how far each contrast changed.
 
@@ -129,15 +132,19 @@ class CorpusComparison(ManyFits):
             By default both.
         level : str, optional
             ``overall``, ``class``, ``attribute_set`` or ``word``; by default all.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`, also standard
+            deviations and Monte Carlo errors.
 
         Returns
         -------
         DataFrame
-            ``change, level, name, contrast, estimand``, the columns of
-            `bayesbias.inference.estimates`, and ``first, last`` with ``_low`` and ``_high``: the
-            contrast in the first and in the last corpus, each from its own fit.
+            ``change, level, name, contrast, estimand, mean, hpdi_low, hpdi_high, p_below_zero,
+            p_in_rope, verdict``, and ``first, last`` with ``_low`` and ``_high``: the contrast in
+            the first and in the last corpus, each from its own fit.
         """
-        return self._compared(False, prob, rope, estimand, level)
+        frame = self._compared(False, prob, rope, estimand, level)
+        return frame if detail else rows.without_detail(frame)
 
     def standardized(
         self,
@@ -149,7 +156,7 @@ class CorpusComparison(ManyFits):
         """Estimate how far each contrast changed, in SDs of the pairs of each corpus.
 
         Report it where distances scatter more in one corpus than in another. Parameters and columns
-        are those of `contrasts`, here all in SDs.
+        are those of `contrasts` with ``detail``, here all in SDs.
         """
         return self._compared(True, prob, rope, estimand, level)
 
@@ -157,7 +164,7 @@ class CorpusComparison(ManyFits):
         frames = {}
         for name, change in (self.in_sds if in_sds else self.changes).items():
             near = checks.positive(rope, "rope") / change.steps
-            own = change.fit.contrasts(prob, near * change.scale, *asked)
+            own = change.fit.contrast_rows(prob, near * change.scale, *asked)
             first, last = (self._level(end, in_sds, prob, rope, *asked) for end in change.ends)
             own = divided(own, change.scale).assign(rope=near)
             frames[name] = with_ends(own, first=first, last=last)
@@ -167,7 +174,7 @@ class CorpusComparison(ManyFits):
         self, corpus: str, in_sds: bool, prob: float, rope: float, *asked: str | None
     ) -> pd.DataFrame:
         by = self.sds[corpus] if in_sds else 1.0
-        own = self.corpora[corpus].contrasts(prob, rope * by, *asked)
+        own = self.corpora[corpus].contrast_rows(prob, rope * by, *asked)
         return divided(own, by).assign(rope=rope)
 
     def means(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
@@ -189,7 +196,7 @@ class CorpusComparison(ManyFits):
     ) -> pd.DataFrame:
         """Return the contrasts of each corpus for new words, also in SDs of its pairs.
 
-        ``corpus``, then as `BiasFit.contrasts`.
+        ``corpus``, then as `BiasFit.contrasts` with ``detail``, but for ``d``.
         """
         frames = {n: self._level(n, standardized, prob, rope, "population") for n in self.corpora}
         return stacked(frames, "corpus")
@@ -203,7 +210,7 @@ class CorpusComparison(ManyFits):
         """Return the changes for new words and their unit: SDs where the scales differ."""
         if self.in_sds and self.scales_differ:
             return self.standardized(view.prob, view.standard_rope, "population"), " SDs"
-        return self.contrasts(view.prob, view.rope, "population"), ""
+        return self.contrasts(view.prob, view.rope, "population", detail=True), ""
 
     def rope_in_words(self, view: View) -> str:
         """Return the ROPE as a methods paragraph has it, with its unit."""

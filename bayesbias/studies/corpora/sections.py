@@ -115,7 +115,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
         Section(
             "contrasts",
             "All changes, overall, by class, by attribute set and by word",
-            partial(result.contrasts, prob, rope),
+            partial(result.contrasts, prob, rope, detail=True),
             (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
             note=common.about_listed,
         ),
@@ -287,6 +287,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         f"More than half of the words of {name} are not in all corpora. Add words that are."
         for name in common.mostly_missing(result.provenance["coverage"])
     ]
+    out += common.misspelled_warnings(result.provenance["coverage"])
     names = interpretation.own_names(next(iter(result.corpora.values())))
     for change, of_class, of_set in _doubted(result, view):
         when = f"{change}: it" if len(result.changes) > 1 else "It"

@@ -43,7 +43,7 @@ from bayesbias.studies.debiasing.limits import OF_INTEREST, measured_method
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import PairTable, notes_of_vectors
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import SHARED
 
@@ -148,6 +148,7 @@ class Comparison(ManyFits):
     """
 
     study = "debiasing"  # whose sections show it, see bayesbias.output
+    MACHINERY = ManyFits.MACHINERY | {"chosen_methods", "geometry_of", "has_gap", "table_draws"}
 
     original: BiasFit
     methods: Mapping[str, Method]
@@ -202,16 +203,24 @@ class Comparison(ManyFits):
         estimand: str | None = None,
         method: str | None = None,
         level: str | None = None,
+        *,
+        detail: bool = False,
     ) -> pd.DataFrame:
         """Estimate the changes of the gaps between connections, with the gaps before and after.
 
-        Parameters are those of `changes`.
+        Parameters
+        ----------
+        prob, rope, estimand, method, level
+            As in `changes`.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`, also standard
+            deviations and Monte Carlo errors.
 
         Returns
         -------
         DataFrame
-            ``method, level, name, contrast, estimand`` and the columns of
-            `bayesbias.inference.estimates` of the change (positive ``associated - different``: a
+            ``method, level, name, contrast, estimand``, and of the change ``mean, hpdi_low,
+            hpdi_high, p_below_zero, p_in_rope, verdict`` (positive ``associated - different``: a
             gap that made stereotypes closer became smaller). Then ``before, before_low,
             before_high, after, after_low, after_high`` of the gap itself, from the fits of either
             table, ``verdict_after``, and ``by_construction``: how much of the gap after the method
@@ -223,23 +232,24 @@ class Comparison(ManyFits):
         FitError
             If the tables have no two connections that are contrasted with each other.
         """
-        before = self.original.contrasts(prob, rope, estimand, level)
+        before = self.original.contrast_rows(prob, rope, estimand, level)
         parts = []
         for name in self.chosen_methods(method):
             item = self.methods[name]
             if item.change and not item.exact:  # as mixtures, with less Monte Carlo error
-                own = item.change.contrasts(prob, rope, estimand, level)
+                own = item.change.contrast_rows(prob, rope, estimand, level)
                 own.insert(0, "method", name)
             else:
                 own = _described(self.table_draws("contrasts", estimand, name, level), prob, rope)
-            after = item.after.contrasts(prob, rope, estimand, level)
+            after = item.after.contrast_rows(prob, rope, estimand, level)
             said = after[[*KEYS, "verdict"]]
             own = with_ends(own, before=before, after=after)
             parts.append(own.merge(said, how="left", on=KEYS, suffixes=("", "_after")))
         frame = pd.concat(parts, ignore_index=True)
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
         forced = {name: item.construction.forced for name, item in self.methods.items()}
-        return frame.assign(by_construction=frame["method"].map(forced).where(tied, "no"))
+        frame = frame.assign(by_construction=frame["method"].map(forced).where(tied, "no"))
+        return frame if detail else rows.without_detail(frame)
 
     def ranking(
         self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
@@ -263,7 +273,7 @@ class Comparison(ManyFits):
         FitError
             If the tables have no associated and different attributes.
         """
-        gaps = self.contrasts(prob, rope, estimand, level="overall")
+        gaps = self.contrasts(prob, rope, estimand, level="overall", detail=True)
         gaps = gaps[gaps["contrast"] == OF_INTEREST].set_index("method")
         if gaps.empty:
             raise FitError(f"the tables do not contain {OF_INTEREST}, by which methods are ranked")
@@ -492,7 +502,15 @@ def compare(
             known = with_covariates_known(replace(whole, frame=frame), spec.covariates())
             pairs, account = known.frame, accounts[name]
             said = [note for note in known.coverage.notes if note not in whole.coverage.notes]
-            account |= {"pairs": len(pairs), "notes": [*notes, *said, *account["notes"]]}
+            of_vectors = [
+                f"{name}: {note}"
+                for note in notes_of_vectors(tables[name])
+                if note not in notes_of_vectors(whole)
+            ]
+            account |= {
+                "pairs": len(pairs),
+                "notes": [*notes, *of_vectors, *said, *account["notes"]],
+            }
             if before is None:
                 before = _fit_distances(pairs, "original", known, level_spec, settings)
                 tick(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from bayesbias.core.conventions import ROPE
 from bayesbias.inference.measured import ENDS, Measure, Measured, exact, share_found
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -32,7 +33,7 @@ def measured_method(comparison: Comparison, method: str, prob: float) -> Measure
     coverage = share_found(comparison.original.provenance.get("coverage"), lost)
 
     def contrasts() -> pd.DataFrame:
-        rows = comparison.contrasts(prob, method=method)
+        rows = comparison.contrasts(prob, method=method, detail=True)
         return rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
 
     other: dict[str, Callable[[], Measure]] = {
@@ -65,7 +66,7 @@ def _gap(comparison: Comparison, method: str, prob: float, name: str, noise: str
         return exact(math.nan, **about)
 
     level = "class" if name == "class_gap" else "overall"
-    rows = comparison.contrasts(prob, estimand="population", method=method, level=level)
+    rows = comparison.contrasts(prob, ROPE, "population", method, level, detail=True)
     rows = rows[rows["contrast"] == OF_INTEREST]
     ends = rows[["after_low", "after_high", "mcse_after_low", "mcse_after_high"]]
     if name == "gap_sd":  # without controls their SD is not known

@@ -77,7 +77,7 @@ def header(result: Comparison, view: View) -> list[str]:
 
 def main_table(result: Comparison, view: View) -> pd.DataFrame:
     """Return the contrasts overall, and the first also by class, each with its ``label``."""
-    frame = result.contrasts(view.prob, view.rope, "population")
+    frame = result.contrasts(view.prob, view.rope, "population", detail=True)
     parts = []
     for _, rows in frame.groupby("method", sort=False):
         overall = rows[rows["level"] == "overall"]
@@ -122,7 +122,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
         Section(
             "contrasts",
             "Differences before and after, overall, by class, by attribute set and by word",
-            partial(result.contrasts, prob, rope),
+            partial(result.contrasts, prob, rope, detail=True),
             ("method", *common.KEYS, BEFORE, AFTER, CHANGE, HPDI, BELOW, IN_ROPE),
             note="Change has its own fit, so it may differ a little from after minus before.",
         ),
@@ -180,13 +180,13 @@ def interpret(result: Comparison, view: View) -> Interpretation:
     if unsure := common.not_converged(subject, result, notes):
         return unsure
     try:
-        frame = result.contrasts(view.prob, view.rope, "population")
+        frame = result.contrasts(view.prob, view.rope, "population", detail=True)
     except FitError:
         headline = "One kind of attributes only: there are changes, but no differences."
         return Interpretation(subject, headline, (), notes)
     rows = common.first_rows(frame[frame["level"] == "overall"])
     headline = " ".join(_sentence(result, row) for row in rows.itertuples())
-    warnings = common.thin_warnings(result.original.provenance.get("coverage"))
+    warnings = common.word_warnings(result.original.provenance.get("coverage"))
     warnings += [text for name in result.methods for text in _warnings(result, name, view)]
     return Interpretation(
         subject,

@@ -71,12 +71,11 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``label``, the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of single pairs.
-        ``is_heading`` marks a row without numbers. What does not fit is left out, but for the first
-        contrast.
+        ``label``, then the columns of `BiasFit.contrasts` with ``detail``. ``is_heading`` marks a
+        row without numbers. What does not fit is left out, but for the first contrast.
     """
-    frame = shown_rows(fit, fit.contrasts(view.prob, view.rope, estimand="population"))
-    return under_headings(fit, association.with_d(fit, frame))
+    frame = fit.contrasts(view.prob, view.rope, estimand="population", detail=True)
+    return under_headings(fit, shown_rows(fit, frame))
 
 
 def shown_rows(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
@@ -136,7 +135,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         Section(
             "contrasts",
             "All differences, overall, within and between groups, and by word",
-            partial(fit.contrasts, prob, view.rope),
+            partial(fit.contrast_rows, prob, view.rope),
             (*common.KEYS, *CONTRAST_COLUMNS),
             figure=partial(draw, level="class") if sets > 1 else None,
             note=lambda shown: (
@@ -188,7 +187,7 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
     notes = common.missing_notes(fit.provenance.get("coverage"))
     if unsure := common.not_converged(fit.table_name, fit, notes):
         return unsure
-    frame = fit.contrasts(view.prob, view.rope, estimand="population")
+    frame = fit.contrast_rows(view.prob, view.rope, estimand="population")
     between, within = (frame[frame["level"] == level] for level in ("between", "class"))
     sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
     said = []

@@ -23,14 +23,21 @@ import pandas as pd
 from bayesbias.core import InputError, checks
 from bayesbias.core.conventions import PROB, ROPE
 from bayesbias.core.progress import ticking
+from bayesbias.core.result import opened
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
+from bayesbias.inference.estimates import without_detail
 from bayesbias.inference.fitting import model_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import verdict
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
-from bayesbias.studies.corpora.comparing import fit_each, joined_sources, two_or_more
+from bayesbias.studies.corpora.comparing import (
+    CorpusComparison,
+    fit_each,
+    joined_sources,
+    two_or_more,
+)
 
 KINDS = ("resamples", "seeds")
 CENTER = "center"
@@ -67,6 +74,7 @@ class Replicates(ManyFits):
     """
 
     study = "replicates"  # whose sections show it, see bayesbias.output
+    MACHINERY = ManyFits.MACHINERY | {"pooling"}
 
     results: Mapping[str, Any]
     center: Any
@@ -88,6 +96,8 @@ class Replicates(ManyFits):
         rope: float = ROPE,
         estimand: str | None = None,
         level: str | None = None,
+        *,
+        detail: bool = False,
     ) -> pd.DataFrame:
         """Pool the contrasts.
 
@@ -99,13 +109,18 @@ class Replicates(ManyFits):
             Half-width of the region of practical equivalence.
         estimand, level : str, optional
             As in `BiasFit.contrasts`.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`, also standard
+            deviations and Monte Carlo errors.
 
         Returns
         -------
         DataFrame
-            As `pooled`.
+            The labels of the rows, ``mean, hpdi_low, hpdi_high, p_below_zero, p_in_rope, verdict``,
+            and ``sd_within, sd_between, share_between, df`` as in `pooled`.
         """
-        return self.pooled("contrasts", prob, rope=rope, estimand=estimand, level=level)
+        frame = self.pooled("contrasts", prob, rope=rope, estimand=estimand, level=level)
+        return frame if detail else without_detail(frame)
 
     def pooled(self, table: str, prob: float = PROB, **arguments: Any) -> pd.DataFrame:
         """Pool every row of a table that all results have.
@@ -132,6 +147,8 @@ class Replicates(ManyFits):
         return self.cached(key, lambda: self._pooled(table, prob, **arguments)).copy()
 
     def _pooled(self, table: str, prob: float, **arguments: Any) -> pd.DataFrame:
+        if table == "contrasts":
+            arguments["detail"] = True
         frames = [getattr(each, table)(prob=prob, **arguments) for each in self._every().values()]
         labels = list(frames[0].columns[: frames[0].columns.get_loc("mean")])
         keyed = [frame.set_index(labels) for frame in frames]
@@ -149,11 +166,14 @@ class Replicates(ManyFits):
         return pd.concat([common.to_frame(index=False), pooled], axis=1)
 
     def by_set(self, prob: float = PROB, rope: float = ROPE, **arguments: Any) -> pd.DataFrame:
-        """Return the contrasts of each set by itself: ``set``, then as `BiasFit.contrasts`."""
-        frames = {
-            name: each.contrasts(prob=prob, rope=rope, **arguments)
-            for name, each in self._every().items()
-        }
+        """Return the contrasts of each set by itself.
+
+        ``set``, then as `BiasFit.contrasts` with ``detail``, but for ``d``.
+        """
+        frames = {}
+        for name, result in self._every().items():
+            frame = result.contrasts(prob=prob, rope=rope, detail=True, **arguments)
+            frames[name] = frame.drop(columns="d", errors="ignore")
         return stacked(frames, "set")
 
     def fits(self) -> dict[str, BiasFit]:
@@ -241,8 +261,8 @@ def pool_replicates(
     Parameters
     ----------
     results : mapping of str to results, or sequence of results
-        Two or more fits or comparisons of corpora, with the same word list and model. Give them
-        the same words, since rows that are not in all results are left out.
+        Two or more fits or comparisons of corpora, or the folders of their runs, with the same word
+        list and model. Give them the same words, since rows that are not in all results are left out.
     center : BiasFit or CorpusComparison, optional
         The result for the vectors of the full text. Its means replace the mean over the sets.
     kind : {"resamples", "seeds"}
@@ -282,9 +302,11 @@ def pool_replicates(
         )
     if not isinstance(results, Mapping):
         results = {str(place): each for place, each in enumerate(results, 1)}
+    results = {name: opened(result) for name, result in results.items()}
+    center = opened(center)
     named = two_or_more(results, "results", "set of vectors", CENTER)
     for name, each in {**named, **({} if center is None else {CENTER: center})}.items():
-        if getattr(each, "study", "") not in ("association", "groups", "corpora"):
+        if not isinstance(each, BiasFit | CorpusComparison):
             raise InputError(
                 f"results: expected a fit or a comparison of corpora, got {type(each).__name__}",
                 where=name,
@@ -352,7 +374,7 @@ def fit_replicates(
     >>> noise = np.random.default_rng(1).normal(0, 0.1, (5, *vectors.vectors.shape))
     >>> sets = {f"r{k}": (vectors.words, vectors.vectors + own) for k, own in enumerate(noise)}
     >>> found = bb.fit_replicates(sets, words, center=vectors, seed=1, engine="quick")
-    >>> row = found.contrasts(level="overall", estimand="listed_words").iloc[0]
+    >>> row = found.contrasts(level="overall", estimand="listed_words", detail=True).iloc[0]
     >>> bool(row["sd_between"] > 0), bool(row["sd"] > row["sd_within"])
     (True, True)
     """

@@ -54,7 +54,7 @@ def first_fit(result: Replicates) -> BiasFit:
 
 def main_rows(result: Replicates, view: View) -> pd.DataFrame:
     """Return all contrasts overall, and the first by class and between groups."""
-    frame = result.contrasts(view.prob, view.rope)
+    frame = result.contrasts(view.prob, view.rope, detail=True)
     first = frame["contrast"] == frame["contrast"].iloc[0]
     by = [name for name in ("estimand", "change", "level", "contrast") if name in frame]
     few = frame.groupby(by)["name"].transform("size") <= MOST_ROWS
@@ -106,7 +106,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
         Section(
             "contrasts",
             "All differences, pooled",
-            partial(result.contrasts, prob, rope),
+            partial(result.contrasts, prob, rope, detail=True),
             (*LABELS, *CONTRAST_COLUMNS, *SHARES, Column("df", "df", "number", 0)),
         ),
     ]

@@ -13,7 +13,6 @@ a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`,
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +27,7 @@ from bayesbias.core.result import Result
 from bayesbias.inference import variances
 from bayesbias.inference.description import outcomes_of_rows, units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
-from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
+from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws, without_detail
 from bayesbias.inference.linear import Key, Quantities, contrasts_of
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.view import View
@@ -45,7 +44,6 @@ MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": 
 LITTLE = 0.1  # of a difference, in SDs of all answers
 LITTLE_PROBABILITY = 0.02
 _STEEPEST = 4  # slope of log odds on a probability of one half
-_LARGEST = 300  # rows of a component, up to which the exact likelihood is fast
 _DRAWS = 1000  # that probabilities are computed for
 
 
@@ -70,6 +68,7 @@ class ResponsesResult(Result):
     """
 
     study = "responses"  # whose sections show it, see bayesbias.output
+    MACHINERY = Result.MACHINERY | {"breakdown", "items_title", "scale", "subject"}
 
     responses: Responses
     published: pd.DataFrame
@@ -130,7 +129,7 @@ class ResponsesResult(Result):
             return {"": Measured(None, None, coverage, refused="no model was fitted")}
 
         def contrasts() -> pd.DataFrame:
-            rows = self.contrasts(prob=prob)
+            rows = self.contrasts(prob=prob, detail=True)
             overall, model = rows["level"] == "overall", rows["model"]
             # A limit is on each model; differences between models are asked for by name.
             single = model.isin(["", *self.responses.models])
@@ -157,7 +156,12 @@ class ResponsesResult(Result):
         return f"{what}{units_of_rows(fit)} {self.subject.removeprefix('responses ')}"
 
     def contrasts(
-        self, prob: float = PROB, estimand: str | None = None, level: str | None = None
+        self,
+        prob: float = PROB,
+        estimand: str | None = None,
+        level: str | None = None,
+        *,
+        detail: bool = False,
     ) -> pd.DataFrame:
         """Estimate differences between groups, and between models in these differences.
 
@@ -170,12 +174,15 @@ class ResponsesResult(Result):
             that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
             By default all.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`, also standard
+            deviations and Monte Carlo errors.
 
         Returns
         -------
         DataFrame
-            ``model, contrast, level, name, estimand, scale``, and the columns of
-            `bayesbias.inference.estimates`. The scale is ``probability`` and ``log_odds`` of 0/1
+            ``model, contrast, level, name, estimand, scale, mean, hpdi_low, hpdi_high,
+            p_below_zero, p_in_rope, verdict``. The scale is ``probability`` and ``log_odds`` of 0/1
             answers, else ``outcome``.
         """
         fit = self._fitted()
@@ -198,7 +205,8 @@ class ResponsesResult(Result):
         series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
         out["contrast"], out["model"] = series.str[0], series.str[-1]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
-        return out.set_index(first).reset_index()
+        out = out.set_index(first).reset_index()
+        return out if detail else without_detail(out)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -462,8 +470,6 @@ def fit_responses(
     ['a - b']
     """
     from bayesbias.inference.fitting import fit
-    from bayesbias.inference.likelihood import NotCollapsible, collapse
-    from bayesbias.models.design import Design
     from bayesbias.models.spec import list_models, load_model
     from bayesbias.models.variants import scaled, trimmed
 
@@ -527,11 +533,6 @@ def fit_responses(
     if spec.trim:
         spec = trimmed(spec, frame)
     sampling.setdefault("pointwise", False)
-    if kind == "number":
-        # The exact likelihood, unless missing cells tie all rows together.
-        with contextlib.suppress(NotCollapsible):
-            if max(collapse(Design.of(spec, frame)).component_sizes) > _LARGEST:
-                sampling.setdefault("sampler", "pairwise")
     try:
         result = replace(result, fit=fit(frame, spec, **sampling))
         result._fitted().provenance["table"]["name"] = table.name

@@ -82,7 +82,7 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
 
     The label is the model, the contrast or both: what there are several of.
     """
-    frame = result.contrasts(view.prob, level="overall")
+    frame = result.contrasts(view.prob, level="overall", detail=True)
     frame = frame[frame["scale"] != "log_odds"]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
@@ -106,7 +106,7 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
         return frame
     differences = frame["score"].str.contains("t-test|paired t", regex=True)
     se = (frame["mean_score"] / frame["t"]).abs().where(differences & frame["t"].ne(0))
-    rows = result.contrasts(view.prob, "population", "overall")
+    rows = result.contrasts(view.prob, "population", "overall", detail=True)
     rows = rows[rows["scale"] != "log_odds"]
     sds = dict(zip(rows["contrast"] + ", " + rows["model"], rows["sd"], strict=True))
     if len(result.responses.models) < 2:
@@ -169,7 +169,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",
-                partial(result.contrasts, view.prob),
+                partial(result.contrasts, view.prob, detail=True),
                 (*shown, *CONTRAST_COLUMNS),
                 figure=lambda: bb.plots.plot_response_templates(result, prob=view.prob),
                 show_on=DETAIL,
@@ -309,10 +309,10 @@ def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
     tested = f"{row['name']}: the published test ({common.p_text(p_value)}) treats its "
     tested += f"{row['n']:,.0f} rows as independent"
     errors = f"its SE is {common.plain(se)}, the SD of the model {common.plain(sd)}"
-    if p_value < ALPHA and verdict == "inconclusive":
+    if p_value <= ALPHA and verdict == "inconclusive":
         sharp = f" and is too sharp: {errors}" if sd > ALIKE * se else ""
         return [f"{tested}{sharp}. For {new} the difference is inconclusive."]
-    if p_value >= ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
+    if p_value > ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
         return [f"{tested} and is too weak, since what groups share counts as noise: {errors}."]
     return []
 
@@ -337,7 +337,7 @@ def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[
     """Say of each item what differs, and what an answer is where notes say it."""
     if result.responses.frame["item"].nunique() < 2:
         return []
-    frame = result.contrasts(view.prob, "population", "item")
+    frame = result.contrasts(view.prob, "population", "item", detail=True)
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
     also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
     rows_of = frame[frame["scale"] != "log_odds"].groupby("name", sort=False)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.studies.common import FLAT, between_models, one_sample
@@ -80,8 +81,16 @@ class Responses:
     >>> frame = pd.DataFrame({"race": ["black", "white"] * 2, "name": ["Ebony", "Amanda"] * 2,
     ...     "prompt": ["a", "a", "b", "b"], "score": [0.2, 0.4, 0.3, 0.4]})
     >>> responses_table(frame, group="race", word="name", template="prompt", outcome="score")
-    <Responses: 4 of 4 answers, 2 groups, numbers, paired>
+    Responses: 4 of 4 answers, 2 groups, numbers, paired
+    <BLANKLINE>
+    group   word template repeat  outcome
+    black  Ebony        a      0      0.2
+    white Amanda        a      0      0.4
+    black  Ebony        b      0      0.3
+    white Amanda        b      0      0.4
     """
+
+    fitted_by = "bayesbias.fit_responses"
 
     frame: pd.DataFrame
     coverage: Mapping[str, Any]
@@ -129,9 +138,19 @@ class Responses:
         return bool(named.groupby(column)["group"].nunique().max() > 1)
 
     def __repr__(self) -> str:
+        return frames.first_rows([self._size()], self._shown())
+
+    def _repr_html_(self) -> str:
+        return frames.first_rows_html([self._size()], self._shown())
+
+    def _shown(self) -> pd.DataFrame:
+        """Return the rows without columns that the data do not have."""
+        return self.frame.loc[:, self.frame.ne("").any()]
+
+    def _size(self) -> str:
         read, used = self.coverage["rows_read"], self.coverage["rows_used"]
         kind = f"{'0/1' if self.is_choice else 'numbers'}{', paired' if self.pairing else ''}"
-        return f"<Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}>"
+        return f"Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}"
 
 
 def responses_table(
@@ -144,6 +163,7 @@ def responses_table(
     item: str | None = None,
     model: str | None = None,
     repeat: str | None = None,
+    positive: str | None = None,
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
@@ -168,6 +188,9 @@ def responses_table(
         Column of the model that answered.
     repeat : str, optional
         Column that numbers answers to the same question.
+    positive : str, optional
+        The positive label, where answers are scores of the labels in a column ``label``, such as
+        those of a transformers pipeline. Not needed for the labels POSITIVE and NEGATIVE.
 
     Returns
     -------
@@ -194,11 +217,11 @@ def responses_table(
     if isinstance(frame, str | os.PathLike):
         from bayesbias.studies.responses.readers import load_responses
 
-        return load_responses(frame, columns=given)
+        return load_responses(frame, columns=given, positive=positive)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    return table_of(raw, named_columns(raw.columns, given, raw.columns))
+    return table_of(raw, named_columns(raw.columns, given, raw.columns), positive=positive)
 
 
 def named_columns(
@@ -218,12 +241,21 @@ def named_columns(
     return named
 
 
-def table_of(raw: pd.DataFrame, named: Mapping[str, str], where: str = "data frame") -> Responses:
+def table_of(
+    raw: pd.DataFrame,
+    named: Mapping[str, str],
+    where: str = "data frame",
+    positive: str | None = None,
+) -> Responses:
     """Return the table of a frame, whose columns are named (our column -> its column)."""
     outcome = named["outcome"]
+    notes = []
     checks.labels([str(theirs) for theirs in named.values()], f"{where}, name of a column")
     checks.free_texts([str(theirs) for theirs in raw.columns], f"{where}, name of a column")
-    out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
+    left = [name for name in raw.columns if name == outcome or name not in named.values()]
+    answers, turned = positive_scores(raw[left], outcome, positive, where)
+    notes += [f"The column {turned}."] if turned else []
+    out = pd.DataFrame({"outcome": answers.to_numpy()})
     for ours in (*LABELS, "repeat"):
         out[ours] = "all" if ours == "group" else ""
         if ours in named:
@@ -250,6 +282,8 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str], where: str = "data fra
     alike = groups[groups.str.casefold().duplicated(keep=False)]
     if len(alike):
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
+    out["word"], spelt = _words_once(out)
+    notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
     asked = [*LABELS, *["repeat"] * ("repeat" in named)]
     repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
     unused = [name for name in raw.columns if name not in named.values()]
@@ -270,7 +304,20 @@ def table_of(raw: pd.DataFrame, named: Mapping[str, str], where: str = "data fra
     }
     if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
-    return Responses(out[list(COLUMNS)], coverage, outcome, unused=tuple(map(str, unused)))
+    return Responses(
+        out[list(COLUMNS)], coverage, outcome, notes=tuple(notes), unused=tuple(map(str, unused))
+    )
+
+
+def _words_once(rows: pd.DataFrame) -> tuple[pd.Series, list[str]]:
+    """Return the words, each in the first spelling that its group has, and the spellings."""
+    folded = rows["word"].str.casefold()
+    words = rows["word"].groupby([rows["group"], folded], sort=False).transform("first")
+    spellings = checks.grouped(
+        zip(zip(rows["group"], words, strict=True), rows["word"], strict=True)
+    )
+    several = [dict.fromkeys(spelt) for spelt in spellings.values()]
+    return words, checks.once("/".join(spelt) for spelt in several if len(spelt) > 1)
 
 
 def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
-from bayesbias.core.conventions import PROB
+from bayesbias.core.conventions import PROB, PUBLISHED_ALPHA
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -38,7 +38,6 @@ from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.result import (
     KEY,
-    PUBLISHED_ALPHA,
     PUBLISHED_COLUMNS,
     Key,
     SeatResult,
@@ -100,7 +99,7 @@ _MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 def _notes_of_test(encoded: EncodedTest) -> list[str]:
     """Return what a reader of the numbers of one test on one encoder should know."""
     test, frame = encoded.test, encoded.frame
-    out = []
+    out = list(encoded.notes)
     if test.unstated:
         no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(
@@ -439,7 +438,7 @@ def _fitted(
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
     what: dict[str, Any] = {"prob": prob, "estimand": "population", "level": "overall"}
-    gap, standard = fitted.contrasts(**what).iloc[0], fitted.standardized(**what).iloc[0]
+    gap, standard = fitted.contrast_rows(**what).iloc[0], fitted.standardized(**what).iloc[0]
     shares = fitted.variance_partition(prob)
     # What the model was fitted without has no share; it is not zero.
     shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()

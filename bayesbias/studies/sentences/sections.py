@@ -10,6 +10,7 @@ import bayesbias as bb
 from bayesbias.core import number_of, some
 from bayesbias.core.formatting import format_value
 from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.embeddings.spelling import MISSPELLED
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, MEAN
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import (
@@ -83,8 +84,8 @@ def main_table(result: SeatResult) -> pd.DataFrame:
             parts.append(heading(name))
         if len(result.frame) > MOST_ROWS:
             found = rows.assign(
-                significant=rows["p_holm"] < result.alpha,
-                over_words=rows["p_words"] < result.alpha,
+                significant=rows["p_holm"] <= result.alpha,
+                over_words=rows["p_words"] <= result.alpha,
             )
             if "hpdi_high" in rows:
                 found["fitted"] = rows["hpdi_high"] < 0
@@ -103,7 +104,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
     fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
     title = (
-        f"Tests with p below {level_text(result.alpha)}"
+        f"Tests with p up to {level_text(result.alpha)}"
         if many
         else "Effect size (positive: as expected) and one-sided p of each test"
     )
@@ -200,12 +201,14 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
         notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
+    warnings: list[str] = []
     for note, rows in result.notes.groupby("note", sort=False):
-        notes.append(f"{listing(rows['test'])}: {note}.")
+        kind = warnings if note.startswith(MISSPELLED) else notes
+        kind.append(f"{listing(rows['test'])}: {note}.")
     return Interpretation(
         subject=f"sentence tests on {', '.join(groups)}",
         headline=" ".join(said),
-        warnings=_warnings(result),
+        warnings=[*warnings, *_warnings(result)],
         notes=notes,
     )
 
@@ -218,7 +221,7 @@ def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _significant(rows: pd.DataFrame, alpha: float) -> str:
     """Say of how many tests p is below the level, over sentences and over words, and of which."""
-    low = (rows["p_holm"] < alpha) & ~(rows["p_words"] >= alpha)
+    low = (rows["p_holm"] <= alpha) & ~(rows["p_words"] > alpha)
     n = int(low.sum())
     if len(rows) == 1:
         row = rows.iloc[0]
@@ -258,10 +261,10 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
 def _warnings(result: SeatResult) -> list[str]:
     frame = result.frame
     level = level_text(result.alpha)
-    over_words = (frame["level"] == "sentence") & (frame["p_upper"] < result.alpha)
+    over_words = (frame["level"] == "sentence") & (frame["p_upper"] <= result.alpha)
     unsure = {
         f"{{}}: significant at {level} over sentences, but not over words. Report p_words: sentences "
-        "with the same word are not independent.": over_words & (frame["p_words"] >= result.alpha)
+        "with the same word are not independent.": over_words & (frame["p_words"] > result.alpha)
     }
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)

@@ -127,7 +127,8 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         f"{number_of(len(off), 'word')} off the line{f' ({common.listing(off)})' if off else ''}; "
         f"about {chance:.1f} of {len(result.frame)} would be expected by chance."
     )
-    return Interpretation(known.data, said, (), notes, lambda: [details])
+    warnings = common.warning_on_misspelled(known.misspelled)
+    return Interpretation(known.data, said, warnings, notes, lambda: [details])
 
 
 def about(result: WefatResult) -> dict[str, Any]:

@@ -16,7 +16,9 @@ def test_answers_of_one_reply_go_together(tmp_path, together):
     wrong = (lambda: [rng.random() < 0.2] * 4) if together else (lambda: rng.random(4) < 0.2)
     table = bb.studies.load_responses(choices(tmp_path, replies(wrong)))
     found = fitted(table, draws=500, chains=2)
-    row = found.contrasts(estimand="listed_words", level="overall").query("scale == 'probability'")
+    row = found.contrasts(estimand="listed_words", level="overall", detail=True).query(
+        "scale == 'probability'"
+    )
     scores = bb.studies.responses.table.answer_scores(table)["score"]
     assert row["sd"].item() == pytest.approx(scores.std() / np.sqrt(len(scores)), rel=0.25)
     assert row["mean"].item() == pytest.approx(scores.mean(), abs=2 * row["sd"].item())
@@ -51,13 +53,17 @@ def test_numbers_are_fitted_exactly_and_contrasted():
     found = fitted(table)
     assert found.kind == "number"
     assert found.fit.provenance["sampler"]["method"] == "collapsed"
-    frame = found.contrasts(estimand="listed_words", level="overall").set_index("contrast")
+    frame = found.contrasts(estimand="listed_words", level="overall", detail=True).set_index(
+        "contrast"
+    )
     means = table.frame.groupby("group")["outcome"].mean()
     assert frame.loc["a - c", "mean"] == pytest.approx(means["a"] - means["c"])
     assert frame.loc["b - others", "mean"] == pytest.approx(
         means["b"] - (means["a"] + means["c"]) / 2
     )
-    wide = found.contrasts(estimand="population", level="overall").set_index("contrast")
+    wide = found.contrasts(estimand="population", level="overall", detail=True).set_index(
+        "contrast"
+    )
     assert wide.loc["a - c", "sd"] > frame.loc["a - c", "sd"]
     assert wide.loc["a - c", "verdict"].startswith("below")
     with pytest.raises(InputError, match="fit_responses"):
@@ -67,7 +73,7 @@ def test_numbers_are_fitted_exactly_and_contrasted():
 def test_models_are_compared_on_the_same_items():
     frame = crossed(models=("m", "n"), words=6, spread=0.5, seed=5)
     found = fitted(frame)
-    rows = found.contrasts(estimand="population", level="overall").set_index("model")
+    rows = found.contrasts(estimand="population", level="overall", detail=True).set_index("model")
     assert list(rows.index) == ["m", "n", "m - n"]
     assert rows.loc["m - n", "sd"] < 0.7 * np.hypot(rows.loc["m", "sd"], rows.loc["n", "sd"])
     assert "model_by_word" in found.fit.spec.mu
@@ -75,7 +81,7 @@ def test_models_are_compared_on_the_same_items():
     assert max(map(len, text.splitlines())) <= 80
     assert text.partition("Result")[2].count("a - b") == 2  # and in the note
     with pytest.raises(InputError, match="level"):
-        found.contrasts(level="job")
+        found.contrasts(level="job", detail=True)
 
 
 @pytest.mark.parametrize("choice", [False, True])
@@ -113,7 +119,7 @@ def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups()
     frame.loc[second, "outcome"] += frame["item"].isin(["i0", "i3"])
     frame.loc[second, "outcome"] += frame["template"].map({"t0": -1, "t1": 1, "t2": 0})
     first, both = (
-        fitted(own).contrasts(estimand="population", level="overall").iloc[0]
+        fitted(own).contrasts(estimand="population", level="overall", detail=True).iloc[0]
         for own in (frame[~second], frame)
     )
     assert both["mean"] == pytest.approx(first["mean"], abs=0.2 * first["sd"])
@@ -126,7 +132,7 @@ def test_choices_give_probabilities_and_log_odds():
     assert found.kind == "choice"
     state = found.fit.diagnostics()
     assert state["divergences"] == 0
-    rows = found.contrasts(level="overall").set_index(["scale", "estimand"])
+    rows = found.contrasts(level="overall", detail=True).set_index(["scale", "estimand"])
     shares = frame.groupby("group")["outcome"].mean()
     assert rows.loc[("probability", "listed_words"), "mean"] == pytest.approx(
         shares["a"] - shares["b"], abs=0.03
@@ -153,7 +159,7 @@ def test_a_second_model_leaves_the_contrast_of_the_first_as_it_was():
     frame["outcome"] = (rng.random(len(frame)) < p).astype(int)
     alone, both = (
         fitted(own)
-        .contrasts(estimand="population", level="overall")
+        .contrasts(estimand="population", level="overall", detail=True)
         .query("scale == 'probability'")
         .iloc[0]
         for own in (frame[frame["model"] == "m"], frame)
@@ -196,7 +202,7 @@ def test_by_item_estimands_that_hold_the_same_are_one():
     frame["outcome"] = rng.normal(0, 1, len(frame))
     found = quick(frame)
     assert found.kind == "paired"
-    rows = found.contrasts()
+    rows = found.contrasts(detail=True)
     assert set(rows.query("level == 'item'")["estimand"]) == {"population"}
     assert set(rows.query("level == 'overall'")["estimand"]) >= {"population", "listed_words"}
     items = found.items()
@@ -207,7 +213,7 @@ def test_by_item_estimands_that_hold_the_same_are_one():
     item = words.items().set_index(["group", "name"]).loc[("a", "i0")]
     assert item["hpdi_low"] < item["mean"] < item["hpdi_high"]
     assert item["mcse_mean"] > 0
-    assert set(words.contrasts(level="item")["estimand"]) == set(words.estimands)
+    assert set(words.contrasts(level="item", detail=True)["estimand"]) == set(words.estimands)
 
 
 def test_limits_of_responses():
@@ -264,16 +270,16 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     found = quick(table)
     assert found.rope == pytest.approx(0.1 * frame["outcome"].std(ddof=0), rel=0.05)
     assert f"ROPE ±{found.rope:g}" in bb.output.to_text(found)
-    assert set(found.contrasts(level="overall")["rope"]) == {found.rope}
+    assert set(found.contrasts(level="overall", detail=True)["rope"]) == {found.rope}
     assert f"±{found.rope:g}" in bb.methods_paragraph(found)
     fewer = bb.responses_table(frame.drop(columns="item"))
     assert quick(fewer).rope == found.rope  # of all answers, whatever tells them apart
     wide = quick(table, rope=100)
-    assert set(wide.contrasts()["verdict"]) == {"negligible"}
+    assert set(wide.contrasts(detail=True)["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
     found = fitted(choices, draws=100, tune=200, chains=2)
     assert found.fit.provenance["sampler"]["method"] == "counts"
-    ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
+    ropes = found.contrasts(level="overall", detail=True).groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):
         bb.fit_responses(table, rope=0)

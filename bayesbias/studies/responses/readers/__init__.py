@@ -1,10 +1,10 @@
-"""Readers of responses: one file a layout, each with `recognizes` and `read`; a new one is a name in `READERS`."""
+"""Readers of responses: one file a layout, each with `recognizes` and `read`; a new one is a line in `READERS`."""
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,13 +12,28 @@ from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.frames import read_rows
 from bayesbias.studies.responses import table as tables
-from bayesbias.studies.responses.readers import inspect_log
+from bayesbias.studies.responses.readers import (
+    choices,
+    crows_pairs,
+    fmat,
+    gender_sentiment,
+    inspect_log,
+    lm_eval,
+    logprob,
+)
 from bayesbias.studies.responses.table import COLUMNS, Responses
 
 __all__ = ["load_responses"]
 
 # A reader takes a file as `read_rows` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
-READERS = ("lm_eval", "crows_pairs", "choices", "logprob", "fmat", "gender_sentiment")
+READERS: dict[str, Any] = {
+    "lm_eval": lm_eval,
+    "crows_pairs": crows_pairs,
+    "choices": choices,
+    "logprob": logprob,
+    "fmat": fmat,
+    "gender_sentiment": gender_sentiment,
+}
 LAYOUTS = ("inspect_log", *READERS, "table")  # the first and the last are taken as they are
 OPEN = ("table", "lm_eval", "inspect_log")  # layouts of which users name columns
 TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
@@ -29,6 +44,7 @@ def load_responses(
     *,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
+    positive: str | None = None,
 ) -> Responses:
     r"""Read files of answers.
 
@@ -42,6 +58,8 @@ def load_responses(
         by default what the columns of each file tell.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``.
+    positive : str, optional
+        The positive label, where answers are scores of the labels in a column ``label``.
 
     Returns
     -------
@@ -68,7 +86,6 @@ def load_responses(
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, LAYOUTS, "layout")
-    readers = {name: importlib.import_module(f"{__name__}.{name}") for name in READERS}
     frames, paths = [], []
     fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
@@ -80,11 +97,11 @@ def load_responses(
             frame = rows = inspect_log.samples(path) if is_log else read_rows(path)
         names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
         fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
-        known = [of for of in READERS if readers[of].recognizes(rows)]
+        known = [layout_name for layout_name, reader in READERS.items() if reader.recognizes(rows)]
         name = layout or ("inspect_log" if is_log else [*known, "table"][0])
         with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
             if name in READERS:
-                frame = readers[name].read(rows, whole)
+                frame = READERS[name].read(rows, whole)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
         paths.append(whole)
@@ -118,7 +135,7 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths)
+    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
@@ -131,7 +148,7 @@ def load_responses(
         outcome=called.pop() if len(called) == 1 else several,
         published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
         noun=frames[0].attrs.get("noun", "word"),
-        notes=tuple(notes),
+        notes=(*notes, *table.notes),
         unused=tuple(unused),
         name=some([path.name for path in paths]),
     )

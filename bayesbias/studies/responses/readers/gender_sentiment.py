@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from bayesbias.classifiers.top_label import positive_scores
+
 NEEDED = {"noun_pair", "profession", "gender", "probability"}
 SENTENCES = (800, 840)  # without and with control sentences
 
@@ -17,8 +19,9 @@ def recognizes(rows: pd.DataFrame) -> bool:
 
 def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a row a sentence: pairs of nouns are words, and professions are items."""
-    frame = rows
-    if not set(rows.columns) >= NEEDED:
+    if set(rows.columns) >= NEEDED:
+        frame = rows.assign(probability=positive_scores(rows, "probability", where=path)[0])
+    else:
         from bayesbias.classifiers.predictions import load_predictions
 
         frame = load_predictions(path).frame
