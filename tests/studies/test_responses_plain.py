@@ -38,7 +38,7 @@ def short(frame, **given):
 
 
 def differences(found, scale="probability"):
-    frame = found.contrasts(PROB, level="overall")
+    frame = found.contrasts(PROB, level="overall", detail=True)
     return frame[frame["scale"] == scale].set_index("estimand")
 
 
@@ -111,7 +111,7 @@ def test_many_answers_give_the_standard_error_of_two_samples(name):
 def test_each_of_many_groups_has_the_mean_of_an_integral():
     ones = {f"g{k:02}": 4 * k + 3 for k in range(13)}
     found = fitted(nested(ones, 60))
-    frame = found.contrasts(PROB, level="overall", estimand="population")
+    frame = found.contrasts(PROB, level="overall", estimand="population", detail=True)
     frame = frame[frame["scale"] == "probability"].set_index("contrast")
     assert len(frame) == 13 * 12 / 2 + 13
     for pair in ("g00 - g12", "g05 - g06"):
@@ -185,7 +185,7 @@ def test_two_models_are_compared_on_one_prompt():
         repeated({"a": 20, "b": 25}, 40, prompt="p", model="n"),
     ]
     found = short(pd.concat(parts))
-    frame = found.contrasts(PROB, level="overall").query("scale == 'probability'")
+    frame = found.contrasts(PROB, level="overall", detail=True).query("scale == 'probability'")
     assert frame["model"].tolist() == ["m", "n", "m - n"]
     assert frame["estimand"].unique().tolist() == ["population"]
 

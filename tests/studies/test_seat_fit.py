@@ -129,7 +129,7 @@ def gaps(table, seed):
     spec = trimmed(load_model("sentence"), table)
     found = fit(table, spec, pointwise=False, seed=shifted(seed), draws=500, tune=500, chains=2)
     estimands = ("listed_words", "new_templates", "new_words", "population")
-    frames = [found.contrasts(estimand=each, level="overall") for each in estimands]
+    frames = [found.contrasts(estimand=each, level="overall", detail=True) for each in estimands]
     return pd.concat(frames).set_index("estimand")
 
 

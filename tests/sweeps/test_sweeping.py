@@ -44,7 +44,11 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
     how = {"draws": 100, "tune": 100, "chains": 2, "seed": int(chosen["fit_seed"].iloc[0])}
     alone = bb.fit(table, "crossed", pointwise=False, **how)
     means = pd.concat([alone.summary(), alone.summary(estimand="listed_words")])
-    tables = {"mean": means, "contrast": alone.contrasts(), "standardized": alone.standardized()}
+    tables = {
+        "mean": means,
+        "contrast": alone.contrast_rows(),
+        "standardized": alone.standardized(),
+    }
     for quantity, expected in tables.items():
         own = chosen[chosen["quantity"] == quantity]
         assert list(own["estimand"]) == list(expected["estimand"])

@@ -74,8 +74,8 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``label``, then the columns of `BiasFit.contrasts` with ``detail``. ``is_heading`` marks a
         row without numbers. What does not fit is left out, but for the first contrast.
     """
-    frame = fit.contrasts(view.prob, view.rope, estimand="population", detail=True)
-    return under_headings(fit, shown_rows(fit, frame))
+    frame = shown_rows(fit, fit.contrasts(view.prob, view.rope, "population", detail=True))
+    return under_headings(fit, frame)
 
 
 def shown_rows(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
