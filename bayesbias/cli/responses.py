@@ -79,7 +79,14 @@ def _write(frame: pd.DataFrame, out: Path) -> None:
 
 @click.group(cls=shared.Group, invoke_without_command=True)
 @shared.options(
-    "own.sentiment", "covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", "require"
+    "own.sentiment",
+    "covariates",
+    "slope",
+    "allow_pickle",
+    *shared.SAMPLING[:-1],
+    "prob",
+    "alpha",
+    "require",
 )
 @shared.options(*shared.OUTPUT)
 @click.pass_context

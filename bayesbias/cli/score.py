@@ -177,6 +177,7 @@ def _verdicts(results: list[Any], titles: list[str], alpha: float) -> dict[str, 
     *shared.SAMPLING,
     "samples",
     "prob",
+    "alpha",
     "require",
     *shared.OUTPUT,
 )

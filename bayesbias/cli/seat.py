@@ -9,11 +9,12 @@ import click
 import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError, files
+from bayesbias.core.conventions import PUBLISHED_ALPHA
 
 
 @click.group(cls=shared.Group, invoke_without_command=True)
 @shared.options("own.seat", "covariates", "slope", *shared.SAMPLING[:-1], "samples", "prob")
-@shared.options("require", *shared.OUTPUT)
+@shared.options("alpha", "require", *shared.OUTPUT, alpha=PUBLISHED_ALPHA)
 @click.pass_context
 def seat(
     ctx: click.Context, encoders: tuple[str, ...], tests: str, no_cache: bool, **given: Any

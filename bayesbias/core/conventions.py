@@ -3,7 +3,9 @@
 PROB = 0.89
 """The default probability of an HPDI: the convention of the papers."""
 ALPHA = 0.05
-"""The default level of significance of a test; that of sentence tests is the published .01."""
+"""The default level of significance of a test."""
+PUBLISHED_ALPHA = 0.01
+"""That of sentence tests, as in their paper (May et al. 2019)."""
 ROPE = 0.02
 """Half-width of the default region of practical equivalence (ROPE) at most, in cosine distance.
 

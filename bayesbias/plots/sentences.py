@@ -33,7 +33,7 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None) -> Axes:
     """Show effect sizes and significance of each test on each encoder.
 
-    A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`;
+    A bar reaches from zero to the effect size. White: not significant; light: p at most `alpha`;
     dark: also after Holm's correction over all tests. A ring marks sentence tests that are
     significant only as long as sentences of one word count as independent.
 
@@ -80,7 +80,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
     cells = np.full((len(rows), len(models)), 3)
     for row in frame.itertuples():
         x, y = models.index(row.encoder), rows.index((row.title, row.context))
-        cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
+        cells[y, x] = 2 if row.p_holm <= alpha else int(row.p_value <= alpha)
         ink = "white" if cells[y, x] == 2 else INK
         known = row.effect_size == row.effect_size
         at = (x + at_number, y + 0.53)
@@ -95,7 +95,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
                 zorder=3,
                 label="_effect",
             )
-        if row.level != "word" and row.p_value < alpha <= row.p_words:
+        if row.level != "word" and row.p_value <= alpha < row.p_words:
             ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
             ax.annotate("○", at, **ring, **middle)
     ax.pcolormesh(
@@ -128,7 +128,7 @@ def plot_seat(result: Any, *, alpha: float | None = None, ax: Axes | None = None
     ax.set_xticks(np.arange(len(models)) + 0.5, labels=labels)
     ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=12 if wide else 2)
     ax.spines[:].set_visible(False)
-    boxes = ["not significant", f"p < {alpha:g}", "also after Holm's correction"]
+    boxes = ["not significant", f"p ≤ {alpha:g}", "also after Holm's correction"]
     boxes += ["not run"] if (cells == 3).any() else []
     handles = [
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)

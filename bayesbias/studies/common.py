@@ -273,7 +273,7 @@ def at_level(p_value: float, alpha: float) -> str:
     >>> at_level(0.028, 0.05), at_level(0.028, 0.01)
     ('Significant at .05', 'Not significant at .01')
     """
-    return f"{'Significant' if p_value < alpha else 'Not significant'} at {level_text(alpha)}"
+    return f"{'Significant' if p_value <= alpha else 'Not significant'} at {level_text(alpha)}"
 
 
 def level_text(alpha: float) -> str:

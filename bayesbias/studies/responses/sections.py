@@ -309,10 +309,10 @@ def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
     tested = f"{row['name']}: the published test ({common.p_text(p_value)}) treats its "
     tested += f"{row['n']:,.0f} rows as independent"
     errors = f"its SE is {common.plain(se)}, the SD of the model {common.plain(sd)}"
-    if p_value < ALPHA and verdict == "inconclusive":
+    if p_value <= ALPHA and verdict == "inconclusive":
         sharp = f" and is too sharp: {errors}" if sd > ALIKE * se else ""
         return [f"{tested}{sharp}. For {new} the difference is inconclusive."]
-    if p_value >= ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
+    if p_value > ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
         return [f"{tested} and is too weak, since what groups share counts as noise: {errors}."]
     return []
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import join_words, number_of
+from bayesbias.core.conventions import PUBLISHED_ALPHA
 from bayesbias.core.result import Result
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
@@ -24,8 +25,6 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
-PUBLISHED_ALPHA = 0.01
-"""The level of significance of the paper."""
 KEY = ["model", "options", "test"]
 MOST_NAMED = 6  # tests in a methods paragraph
 type Key = tuple[str, str, str]
@@ -205,7 +204,7 @@ class SeatResult(Result):
     def table(self) -> pd.DataFrame:
         """Return effect sizes in the layout of the paper's Table 4.
 
-        One star where ``p_value`` is below the level (by default 0.01, as in the paper), two where
+        One star where ``p_value`` is at most the level (by default 0.01, as in the paper), two where
         ``p_holm`` is. A dagger
         marks what `notes` say something of.
 
@@ -225,7 +224,7 @@ class SeatResult(Result):
         noted = pd.MultiIndex.from_frame(self.notes[KEY])
         sizes = frame["effect_size"].map("{:.2f}".format, na_action="ignore").fillna("none")
         stars = np.where(
-            frame["p_holm"] < self.alpha, "**", np.where(frame["p_value"] < self.alpha, "*", "")
+            frame["p_holm"] <= self.alpha, "**", np.where(frame["p_value"] <= self.alpha, "*", "")
         )
         daggers = np.where(pd.MultiIndex.from_frame(frame[KEY]).isin(noted), "†", "")
         frame = frame.assign(text=sizes + stars + daggers)
@@ -266,7 +265,7 @@ class SeatResult(Result):
         DataFrame
             One row for each encoder, group and level of which at least two tests were run: ``model,
             options, group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order),
-            ``same_sign`` (missing if an effect is zero), ``same_verdict`` (all p_values below the
+            ``same_sign`` (missing if an effect is zero), ``same_verdict`` (all p_values at most the
             level, or none), ``p_rises``
             (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
             bounds, where p is not known exactly.
@@ -288,7 +287,7 @@ class SeatResult(Result):
                         labels[2],
                         *map(tuple, (run["test"], sizes, p, run["p_words"])),
                         signs.nunique() == 1 if signs.all() else pd.NA,
-                        (p < self.alpha).nunique() == 1,
+                        (p <= self.alpha).nunique() == 1,
                         p.is_monotonic_increasing if rising else pd.NA,
                         sizes.max() - sizes.min(),
                     )

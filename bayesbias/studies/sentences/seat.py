@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
-from bayesbias.core.conventions import PROB
+from bayesbias.core.conventions import PROB, PUBLISHED_ALPHA
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -38,7 +38,6 @@ from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.result import (
     KEY,
-    PUBLISHED_ALPHA,
     PUBLISHED_COLUMNS,
     Key,
     SeatResult,

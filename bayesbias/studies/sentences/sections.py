@@ -84,8 +84,8 @@ def main_table(result: SeatResult) -> pd.DataFrame:
             parts.append(heading(name))
         if len(result.frame) > MOST_ROWS:
             found = rows.assign(
-                significant=rows["p_holm"] < result.alpha,
-                over_words=rows["p_words"] < result.alpha,
+                significant=rows["p_holm"] <= result.alpha,
+                over_words=rows["p_words"] <= result.alpha,
             )
             if "hpdi_high" in rows:
                 found["fitted"] = rows["hpdi_high"] < 0
@@ -104,7 +104,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
     fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
     title = (
-        f"Tests with p below {level_text(result.alpha)}"
+        f"Tests with p up to {level_text(result.alpha)}"
         if many
         else "Effect size (positive: as expected) and one-sided p of each test"
     )
@@ -221,7 +221,7 @@ def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _significant(rows: pd.DataFrame, alpha: float) -> str:
     """Say of how many tests p is below the level, over sentences and over words, and of which."""
-    low = (rows["p_holm"] < alpha) & ~(rows["p_words"] >= alpha)
+    low = (rows["p_holm"] <= alpha) & ~(rows["p_words"] > alpha)
     n = int(low.sum())
     if len(rows) == 1:
         row = rows.iloc[0]
@@ -261,10 +261,10 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
 def _warnings(result: SeatResult) -> list[str]:
     frame = result.frame
     level = level_text(result.alpha)
-    over_words = (frame["level"] == "sentence") & (frame["p_upper"] < result.alpha)
+    over_words = (frame["level"] == "sentence") & (frame["p_upper"] <= result.alpha)
     unsure = {
         f"{{}}: significant at {level} over sentences, but not over words. Report p_words: sentences "
-        "with the same word are not independent.": over_words & (frame["p_words"] >= result.alpha)
+        "with the same word are not independent.": over_words & (frame["p_words"] > result.alpha)
     }
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)

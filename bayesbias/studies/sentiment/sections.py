@@ -223,7 +223,7 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
         tests = result.tests[result.tests["classifier"] == name].set_index("unit")
         whole, nouns = tests.loc["sentence_pair"], tests.loc["noun_pair"]
         said.append(_test(name, nouns, result.alpha) if fit is None else _model(result, name, view))
-        if whole["p_value"] < result.alpha <= nouns["p_value"]:
+        if whole["p_value"] <= result.alpha < nouns["p_value"]:
             warnings.append(
                 f"{name}: the t-test over sentence pairs ({common.p_text(whole['p_value'])}) "
                 "treats pairs as independent. Over noun pairs it is not significant at "
@@ -252,7 +252,7 @@ def _test(name: str, row: Any, alpha: float) -> str:
     if math.isnan(p_value):
         return f"{name}: no test, because all differences are equal."
     tested = f"{common.at_level(p_value, alpha)} over noun pairs ({common.p_text(p_value)})"
-    if p_value >= alpha or abs(row["f_minus_m"]) <= ROUNDING:
+    if p_value > alpha or abs(row["f_minus_m"]) <= ROUNDING:
         return f"{name}: {tested}."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
     by = f"{abs(row['f_minus_m']):.4f}"
