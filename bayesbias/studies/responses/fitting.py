@@ -1,8 +1,8 @@
 r"""The crossed model of a table of responses, and what is asked of it.
 
 Numbers are modelled as they are, with an exact marginal likelihood; of paired tables their differences.
-0/1 answers are counted by question and modelled in log odds. With group :math:`g`, word :math:`w`,
-template :math:`t` and item :math:`i`,
+Repeated answers are rows that share the effect of their question. 0/1 answers are counted by question
+and modelled in log odds. With group :math:`g`, word :math:`w`, template :math:`t` and item :math:`i`,
 
 .. math:: \eta = \mu_g + w + t + i + (ti) + (gi) + (gt) + (gw) + (gwti),
 
@@ -37,6 +37,7 @@ from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
+    from bayesbias.models.design import Design
 
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
@@ -263,7 +264,7 @@ class ResponsesResult(Result):
         effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
-        frame.insert(2, "questions", int(used.sum()))
+        frame.insert(2, "questions", int(table["question"][used].nunique()))
         return frame
 
     def items(self, prob: float = PROB) -> pd.DataFrame:
@@ -337,16 +338,35 @@ class ResponsesResult(Result):
             return [("", compared, weights) for compared, _, weights in found[len(models) :]]
         return found
 
+    def _questions(self) -> tuple[pd.DataFrame, Design]:
+        """Return the table and the design of the questions: repeated numbers as their mean.
+
+        A mean over questions gives each the same weight, however often it was answered.
+        """
+        fit = self._fitted()
+
+        def make() -> tuple[pd.DataFrame, Design]:
+            by = ["question", "series"] if self.kind == "paired" else ["question"]
+            if not fit.table.duplicated(by).any():
+                return fit.table, fit.design
+            means = fit.table.groupby(by, observed=True)["outcome"].transform("mean").to_numpy()
+            first = np.flatnonzero(~fit.table.duplicated(by))
+            design = replace(fit.design, y=means).of_rows(first)
+            return fit.table.iloc[first].assign(outcome=means[first]), design
+
+        return fit.cached(("responses", "questions"), make)
+
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
         fit = self._fitted()
-        listed = fit.quantities(level, estimand, "arm")
+        questions, design = self._questions()
+        listed = mean_quantities(design.ordered(), estimand).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
         rows_of: dict[str, Any] = {"": slice(None)}
         if self.kind != "paired" and estimand != "population":  # models by what both answered
-            rows_of |= common.rows_of_both(fit.table, "model", ["template", "item"])
+            rows_of |= common.rows_of_both(questions, "model", ["template", "item"])
             for pair, rows in [*rows_of.items()][1:]:
-                own = fit.design.of_rows(rows).ordered()
+                own = design.of_rows(rows).ordered()
                 parts[pair] = mean_quantities(own, estimand).at(level)
         asked = Quantities.joined([*parts.values()])
         if level != "overall":  # few answers: the mean of the model, as its interval
@@ -465,16 +485,22 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
+    spec = load_model(MODELS[kind] if model is None else model)
+    # A model without an effect of the question would treat repeats as independent.
+    repeats = "question_effect" in spec.mu and bool(table.frame.duplicated([*tables.LABELS]).any())
     asked = tables.ASKED if kind == "paired" else ["template", "item"]
     lacks = common.lacking(table.frame, "model", {name: table.nouns[name] for name in asked})
     notes = [*table.notes, *_told_apart(table), *lacks]
     if kind == "paired":
-        frame, lacking = tables.differences(table)
+        frame, lacking = tables.differences(table, repeats)
         if lacking:
             notes.append(f"{lacking} questions lack the answer of a group and are left out.")
+    elif kind == "number" and repeats:
+        frame = tables.answers(table)
     else:
         frame = tables.cells(table)
-    found = tables.published_scores(table, kind, frame)
+    questions = tables.means_of_questions(frame) if kind == "paired" else frame
+    found = tables.published_scores(table, kind, questions)
     without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
     if names := checks.once(without["name"].astype(str)):
         shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
@@ -482,7 +508,8 @@ def fit_responses(
     if rope is None:
         outcomes = table.frame["outcome"]
         if kind == "paired":
-            outcomes = frame["outcome"] - frame.groupby("series")["outcome"].transform("mean")
+            of_series = questions.groupby("series")["outcome"]
+            outcomes = questions["outcome"] - of_series.transform("mean")
         sd = 0.0 if kind == "choice" else outcomes.std(ddof=0)
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
@@ -516,7 +543,6 @@ def fit_responses(
         raise InputError(problem, where="responses", hint=why.rstrip("."))
     if why:
         return replace(result, notes=(*notes, why))
-    spec = load_model(MODELS[kind] if model is None else model)
     if kind != "choice" and (model is None or str(model) in list_models()):
         center = 0.0 if kind == "paired" else float(y.mean())
         spec = scaled(spec, center, float(np.sqrt(np.mean((y - center) ** 2))))
