@@ -294,12 +294,12 @@ def cells(table: Responses) -> pd.DataFrame:
     """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
     found = _labeled(table).groupby(list(LABELS), sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
-    return _with_question(out)
+    return _with_question(out, table)
 
 
 def answers(table: Responses) -> pd.DataFrame:
     """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    return _with_question(_labeled(table)[[*LABELS, "outcome"]])
+    return _with_question(_labeled(table)[[*LABELS, "outcome"]], table)
 
 
 def _labeled(table: Responses) -> pd.DataFrame:
@@ -310,9 +310,37 @@ def _labeled(table: Responses) -> pd.DataFrame:
     return frame
 
 
-def _with_question(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
+    """Add the arm, the question, and the arms that answered what the question asks about."""
     question = frame[list(LABELS)].agg(" | ".join, axis=1)
-    return frame.assign(arm=frame["group"] + " | " + frame["model"], question=question)
+    frame = frame.assign(arm=frame["group"] + " | " + frame["model"], question=question)
+    asked = asked_labels(frame)
+    key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
+    arms = frame.groupby(key)["arm"].unique()
+    answered_by = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
+    return frame.assign(answered_by=answered_by)
+
+
+def shared_labels(table: Responses) -> list[str]:
+    """Return the columns of which groups have labels in common, so that they answer the same questions.
+
+    A few words that groups have in common, such as a name, are words of each group. They are
+    questions where most are in common, or where groups share nothing else.
+    """
+    shared = [name for name in ("item", "template") if table.shares(name)]
+    if table.shares("word"):
+        groups = table.frame.groupby("word")["group"].nunique()
+        if not shared or (groups > 1).mean() > 0.5:
+            shared.append("word")
+    return shared
+
+
+def asked_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels of rows of `cells` or `answers`, with words as in the table."""
+    labels = frame[list(LABELS)].astype(str)
+    suffix = " (" + labels["group"] + ")"
+    words = map(str.removesuffix, labels["word"], suffix)
+    return labels.assign(word=[*words])
 
 
 def means_of_questions(frame: pd.DataFrame) -> pd.DataFrame:

@@ -215,6 +215,104 @@ def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
         assert rows.loc["m - n", "estimand"] == "population"
 
 
+def partly_shared(shared=30, items=60, seed=1, noise=0.25):
+    """Return numbers of two groups, of which b answered the easier items alone; a - b is 0.5."""
+    rng = np.random.default_rng(seed)
+    level = np.sort(rng.normal(0, 1.3, items))
+    rows = []
+    for item in range(items):
+        rows.append(("a", f"i{item:02d}", level[item] + 0.5 + rng.normal(0, noise)))
+        rows.append(("b", f"i{item:02d}", level[item] + rng.normal(0, noise)))
+    frame = pd.DataFrame(rows, columns=["group", "item", "score"])
+    easier = frame["item"] >= f"i{items - shared:02d}"
+    return frame[(frame["group"] == "a") | easier]
+
+
+def overall(found):
+    rows = found.contrasts(level="overall")
+    return rows[rows["scale"] != "log_odds"].set_index("estimand")
+
+
+def test_groups_are_compared_on_the_items_that_both_answered():
+    frame = partly_shared()
+    found = quick(frame)
+    assert found.kind == "number"
+    rows = overall(found)
+    wide = frame.pivot(index="item", columns="group", values="score").dropna()
+    d = wide["a"] - wide["b"]
+    se = d.std() / np.sqrt(len(d))
+    assert rows.loc["listed_words", "mean"] == pytest.approx(d.mean())
+    for estimand in ("listed_words", "population"):
+        row = rows.loc[estimand]
+        assert row["sd"] == pytest.approx(se, rel=0.2)
+        assert (row["hpdi_low"] + row["hpdi_high"]) / 2 == pytest.approx(d.mean(), abs=0.2 * se)
+    note = "b lacks 30 of 60 items. In rows for these, groups are compared on what both answered."
+    assert note in bb.interpret(found).notes
+    assert found.independent()["answers"].item() == 60
+
+
+def test_pairs_and_the_crossed_model_agree_on_the_same_items():
+    """Half of the items have both groups: one item more, and their differences are fitted."""
+    frame = partly_shared()
+    crossed_rows = overall(quick(frame))
+    both = frame[frame.groupby("item")["group"].transform("nunique") == 2]
+    alone = quick(both)
+    assert alone.kind == "paired"
+    paired_rows = overall(alone)
+    one_more = quick(frame[frame["item"] != "i00"])
+    assert one_more.kind == "paired"
+    sd = paired_rows.loc["listed_words", "sd"]
+    for estimand in ("listed_words", "population"):
+        for other in (paired_rows, overall(one_more)):
+            for column in ("mean", "hpdi_low", "hpdi_high"):
+                difference = crossed_rows.loc[estimand, column] - other.loc[estimand, column]
+                assert abs(difference) < 0.1 * sd
+
+
+def test_a_group_that_lacks_combinations_is_noted():
+    frame = crossed(words=3, templates=3, items=3, models=("m", "n"), spread=0.5)
+    lost = (frame["template"] == "t0") & (frame["item"] == "i0") & (frame["group"] == "b")
+    frame = frame[~lost]
+    found = quick(frame)
+    assert any("b lacks 2 of 18 questions" in note for note in found.notes)
+    rows = found.contrasts(estimand="listed_words", level="overall").set_index("model")
+    both = frame[(frame["template"] != "t0") | (frame["item"] != "i0")]
+    means = both.groupby(["model", "group"])["outcome"].mean().unstack()
+    d = means["a"] - means["b"]
+    assert rows.loc["m", "mean"] == pytest.approx(d["m"])
+    assert rows.loc["m - n", "mean"] == pytest.approx(d["m"] - d["n"])
+
+
+def test_probabilities_of_groups_are_compared_on_the_items_that_both_answered():
+    frame = partly_shared(shared=20, items=40)
+    frame = frame.loc[frame.index.repeat(10)].reset_index(drop=True)
+    p = 1 / (1 + np.exp(-2 * frame["score"]))
+    frame["score"] = (np.random.default_rng(0).random(len(frame)) < p).astype(int)
+    found = quick(frame)
+    assert found.kind == "choice"
+    shares = frame.groupby(["item", "group"])["score"].mean().unstack().dropna().mean()
+    row = overall(found).loc["listed_words"]
+    assert row["mean"] == pytest.approx(shares["a"] - shares["b"], abs=0.6 * row["sd"])
+    raw = frame.groupby("group")["score"].mean()
+    assert raw["a"] - raw["b"] < row["hpdi_low"]
+
+
+def test_a_group_with_items_of_its_own_is_compared_with_all_answers():
+    frame = partly_shared(shared=60)
+    frame["item"] = frame["group"] + frame["item"]
+    row = overall(quick(frame)).loc["listed_words"]
+    means = frame.groupby("group")["score"].mean()
+    assert row["mean"] == pytest.approx(means["a"] - means["b"])
+
+
+def test_a_word_that_groups_have_in_common_by_chance_is_no_question():
+    frame = crossed(words=6, templates=3, items=1, spread=0.5)
+    frame["word"] = frame["word"].replace({"a0": "Taylor", "b0": "Taylor"})
+    row = overall(quick(frame)).loc["listed_words"]
+    means = frame.groupby("group")["outcome"].mean()
+    assert row["mean"] == pytest.approx(means["a"] - means["b"])
+
+
 def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():
     """Another model with levels of items and templates of its own does not widen the interval of the first."""
     frame = crossed(models=("m", "n"), words=6, items=6, spread=0.2, seed=5)
