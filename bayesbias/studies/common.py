@@ -474,19 +474,39 @@ def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) 
     return pd.concat(parts, ignore_index=True)
 
 
-def rows_of_both(frame: pd.DataFrame, by: str, same: list[str]) -> dict[str, np.ndarray]:
-    """Return the rows of each two models (``a - b``) that agree in some columns, where some do not."""
-    own, out = frame.groupby(same).ngroup(), {}
-    every = {name: {*rows} for name, rows in own.groupby(frame[by].astype(str))}
-    for a, b in itertools.combinations(every, 2):
-        if every[a] != every[b]:
-            rows = own.isin(every[a] & every[b]) & frame[by].isin((a, b))
-            out[f"{a} - {b}"] = rows.to_numpy()
+def rows_in_common(
+    question: np.ndarray, arm: np.ndarray, sides: Sequence[Sequence[str]], rows: np.ndarray
+) -> np.ndarray | None:
+    """Return the rows whose question all arms of their side answered; None where a side has none.
+
+    Parameters
+    ----------
+    question, arm : ndarray
+        The question and the arm of each row.
+    sides : sequence of sequences of str
+        The arms that are compared with each other.
+    rows : ndarray of bool
+        The rows that are considered.
+
+    Examples
+    --------
+    >>> question, arm = np.array([0, 1, 2, 1, 2, 3]), np.array(["a", "a", "a", "b", "b", "b"])
+    >>> rows_in_common(question, arm, [["a", "b"]], np.ones(6, dtype=bool)).tolist()
+    [False, True, True, True, True, False]
+    """
+    out = np.zeros(len(rows), dtype=bool)
+    for arms in sides:
+        shared = set(question[rows])
+        for label in arms:
+            shared &= set(question[rows & (arm == label)])
+        if not shared:
+            return None
+        out |= rows & np.isin(arm, arms) & np.isin(question, [*shared])
     return out
 
 
 def lacking(frame: pd.DataFrame, by: str, nouns: Mapping[str, str]) -> list[str]:
-    """Say how many prompts and items a model lacks that another has."""
+    """Say how many prompts and items a model, or a group, lacks that another has."""
     every = frame[[*nouns]].nunique()
     lacks = every - frame.groupby(by)[[*nouns]].nunique()
     said = [
@@ -497,10 +517,10 @@ def lacking(frame: pd.DataFrame, by: str, nouns: Mapping[str, str]) -> list[str]
     ]
     if not said:
         return []
-    return [
-        f"{some(said, 3)}. In rows for these, models are compared on what both answered: their "
-        "difference is not that of the rows of each model."
-    ]
+    note = f"{some(said, 3)}. In rows for these, {by}s are compared on what both answered"
+    if by == "model":
+        return [f"{note}: their difference is not that of the rows of each model."]
+    return [f"{note}."]
 
 
 def one_sample(values: Iterable[float]) -> tuple[int, float, float, float]:

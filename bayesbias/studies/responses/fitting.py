@@ -1,8 +1,8 @@
 r"""The crossed model of a table of responses, and what is asked of it.
 
 Numbers are modelled as they are, with an exact marginal likelihood; of paired tables their differences.
-0/1 answers are counted by question and modelled in log odds. With group :math:`g`, word :math:`w`,
-template :math:`t` and item :math:`i`,
+Repeated answers are rows that share the effect of their question. 0/1 answers are counted by question
+and modelled in log odds. With group :math:`g`, word :math:`w`, template :math:`t` and item :math:`i`,
 
 .. math:: \eta = \mu_g + w + t + i + (ti) + (gi) + (gt) + (gw) + (gwti),
 
@@ -37,6 +37,7 @@ from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
+    from bayesbias.models.design import Design
 
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
@@ -251,16 +252,23 @@ class ResponsesResult(Result):
         fit = self._fitted()
         table, label = fit.table, fit.spec.results.group
         model, name, arms = self._pairs()[0]
+        both = None
         if self.kind == "paired":
             first = table.iloc[0]
             model, name, arms = first["model"], first["contrast"], {first[label]: 1.0}
+        else:
+            both = self._rows_of_both().get(f"{name} | {model}")
+            both = both if both is not None and both.any() else None
         if model and len(self.responses.models) > 1:
             name = f"{model}: {name}"
         arm = table[label].astype(str)
         answers = table["answers"] if "answers" in table else pd.Series(1, table.index)
-        share = arm.map(arms).fillna(0.0) / answers.groupby(arm).transform("sum")
+        if both is not None:  # what one side alone answered says nothing about the difference
+            compared = self._questions()[0]["question"][both]
+            answers = answers.where(table["question"].isin(compared), 0)
+        share = (arm.map(arms) / answers.groupby(arm).transform("sum")).fillna(0.0)
         n, weights = answers.to_numpy(float), share.to_numpy(float)
-        used = weights != 0
+        used = weights * n != 0
         parts = self._variances(used)
         index, shared = self._shared_by_replies("overall", "listed_words")
         sums = np.bincount(index, weights * n, shared.shape[1])
@@ -273,7 +281,7 @@ class ResponsesResult(Result):
         effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
-        frame.insert(2, "questions", int(used.sum()))
+        frame.insert(2, "questions", int(table["question"][used].nunique()))
         return frame
 
     def items(self, prob: float = PROB) -> pd.DataFrame:
@@ -347,28 +355,76 @@ class ResponsesResult(Result):
             return [("", compared, weights) for compared, _, weights in found[len(models) :]]
         return found
 
+    def _questions(self) -> tuple[pd.DataFrame, Design]:
+        """Return the table and the design of the questions: repeated numbers as their mean.
+
+        A mean over questions gives each the same weight, however often it was answered.
+        """
+        fit = self._fitted()
+
+        def make() -> tuple[pd.DataFrame, Design]:
+            by = ["question", "series"] if self.kind == "paired" else ["question"]
+            if not fit.table.duplicated(by).any():
+                return fit.table, fit.design
+            means = fit.table.groupby(by, observed=True)["outcome"].transform("mean").to_numpy()
+            first = np.flatnonzero(~fit.table.duplicated(by))
+            design = replace(fit.design, y=means).of_rows(first)
+            return fit.table.iloc[first].assign(outcome=means[first]), design
+
+        return fit.cached(("responses", "questions"), make)
+
+    def _rows_of_both(self) -> dict[str, np.ndarray]:
+        """Return the rows that both sides of each contrast answered, where one side answered more."""
+        questions, _ = self._questions()
+        labels = tables.shared_labels(self.responses)
+
+        def make() -> dict[str, np.ndarray]:
+            asked = tables.asked_labels(questions)
+            of_group = asked.groupby(["group", "template", "item"]).ngroup().to_numpy()
+            of_all = asked.groupby(labels).ngroup().to_numpy() if labels else None
+            arm = questions["arm"].astype(str).to_numpy()
+            out = {}
+            for model, name, arms in self._pairs():
+                every = np.isin(arm, [*arms])
+                groups = itertools.groupby(sorted(arms), lambda label: label.rsplit(" | ", 1)[0])
+                sides = [[*of_models] for _, of_models in groups]
+                rows = common.rows_in_common(of_group, arm, sides, every)
+                if rows is None:  # models that answered nothing in common are not compared
+                    out[f"{name} | {model}"] = np.zeros(len(arm), dtype=bool)
+                    continue
+                if of_all is not None:
+                    both = common.rows_in_common(of_all, arm, [[*arms]], rows)
+                    rows = rows if both is None else both
+                if (rows != every).any():
+                    out[f"{name} | {model}"] = rows
+            return out
+
+        return self._fitted().cached(("responses", "rows of both"), make)
+
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
         fit = self._fitted()
-        listed = fit.quantities(level, estimand, "arm")
+        design = self._questions()[1]
+        listed = mean_quantities(design.ordered(), estimand).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
         rows_of: dict[str, Any] = {"": slice(None)}
-        if self.kind != "paired" and estimand != "population":  # models by what both answered
-            rows_of |= common.rows_of_both(fit.table, "model", ["template", "item"])
-            for pair, rows in [*rows_of.items()][1:]:
-                own = fit.design.of_rows(rows).ordered()
-                parts[pair] = mean_quantities(own, estimand).at(level)
+        if self.kind != "paired" and estimand != "population":
+            rows_of |= self._rows_of_both()
+            for contrast, rows in [*rows_of.items()][1:]:
+                own = design.of_rows(rows).ordered()
+                parts[contrast] = mean_quantities(own, estimand).at(level)
         asked = Quantities.joined([*parts.values()])
         if level != "overall":  # few answers: the mean of the model, as its interval
             asked = replace(asked, observed=None)
         if self.kind == "paired":
             frame = fit.describe(asked, estimand, "series", prob, self.rope)
             return [frame.assign(scale="outcome")]
-        every = ((model or name, f"{name} | {model}", arms) for model, name, arms in self._pairs())
-        keys, weights = contrasts_of({pair: own.keys for pair, own in parts.items()}, every)
+        labeled = ((f"{name} | {model}", arms) for model, name, arms in self._pairs())
+        every = ((label, label, arms) for label, arms in labeled)
+        keys, weights = contrasts_of({part: own.keys for part, own in parts.items()}, every)
         if self.kind == "choice":
             make = partial(self._probabilities, estimand, level)
-            drawn = [make(parts[pair].keys, rows) for pair, rows in rows_of.items()]
+            drawn = [make(parts[part].keys, rows) for part, rows in rows_of.items()]
             shares, shared = (np.concatenate(each, axis=-1) for each in zip(*drawn, strict=True))
             log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
 
@@ -475,16 +531,28 @@ def fit_responses(
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
+    spec = load_model(MODELS[kind] if model is None else model)
+    # A model without an effect of the question would treat repeats as independent.
+    repeats = "question_effect" in spec.mu and bool(table.frame.duplicated([*tables.LABELS]).any())
     asked = tables.ASKED if kind == "paired" else ["template", "item"]
     lacks = common.lacking(table.frame, "model", {name: table.nouns[name] for name in asked})
+    labels = [] if kind == "paired" else tables.shared_labels(table)
+    if labels:
+        several = len(labels) > 1 or len(table.models) > 1
+        noun = "questions" if several else table.nouns[labels[0]]
+        question = table.frame[["model", *labels]].agg(" | ".join, axis=1)
+        lacks += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
     notes = [*table.notes, *_told_apart(table), *lacks]
     if kind == "paired":
-        frame, lacking = tables.differences(table)
+        frame, lacking = tables.differences(table, repeats)
         if lacking:
             notes.append(f"{lacking} questions lack the answer of a group and are left out.")
+    elif kind == "number" and repeats:
+        frame = tables.answers(table)
     else:
         frame = tables.cells(table)
-    found = tables.published_scores(table, kind, frame)
+    questions = tables.means_of_questions(frame) if kind == "paired" else frame
+    found = tables.published_scores(table, kind, questions)
     without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
     if names := checks.once(without["name"].astype(str)):
         shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
@@ -492,7 +560,8 @@ def fit_responses(
     if rope is None:
         outcomes = table.frame["outcome"]
         if kind == "paired":
-            outcomes = frame["outcome"] - frame.groupby("series")["outcome"].transform("mean")
+            of_series = questions.groupby("series")["outcome"]
+            outcomes = questions["outcome"] - of_series.transform("mean")
         sd = 0.0 if kind == "choice" else outcomes.std(ddof=0)
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
@@ -526,7 +595,6 @@ def fit_responses(
         raise InputError(problem, where="responses", hint=why.rstrip("."))
     if why:
         return replace(result, notes=(*notes, why))
-    spec = load_model(MODELS[kind] if model is None else model)
     if kind != "choice" and (model is None or str(model) in list_models()):
         center = 0.0 if kind == "paired" else float(y.mean())
         spec = scaled(spec, center, float(np.sqrt(np.mean((y - center) ** 2))))

@@ -15,7 +15,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
-from bayesbias.studies.responses.table import ASKED, Responses
+from bayesbias.studies.responses.table import ASKED, Responses, means_of_questions
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -202,7 +202,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         out.append(
             Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
         )
-    if (fit := result.fit) is None:
+    if result.fit is None:
         return out
     return [
         *out,
@@ -226,8 +226,14 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             text="Answers that the model generates (lines) and those of the table.",
             show_on="fold",
         ),
-        Section("questions", "All questions", lambda: fit.table, show_on="folder"),
+        Section("questions", "All questions", lambda: _questions(result), show_on="folder"),
     ]
+
+
+def _questions(result: ResponsesResult) -> pd.DataFrame:
+    """Return the rows of the fit, repeated numbers as their mean."""
+    rows = result._fitted().table
+    return rows if result.kind == "choice" else means_of_questions(rows)
 
 
 def interpret(result: ResponsesResult, view: View) -> Interpretation:

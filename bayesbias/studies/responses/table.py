@@ -1,6 +1,6 @@
 """The table of responses, one row an answer: its cells, differences and published scores.
 
-Repeated answers to one question are put together: counts of 0/1 answers, means of numbers. Where each
+Repeated 0/1 answers to one question are counted, and repeated numbers are rows of their own. Where each
 group answers the same question, as *he* and *she* in one sentence, numbers become differences.
 """
 
@@ -337,28 +337,100 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
 
 def cells(table: Responses) -> pd.DataFrame:
     """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
+    found = _labeled(table).groupby(list(LABELS), sort=False)["outcome"]
+    out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
+    return _with_question(out, table)
+
+
+def answers(table: Responses) -> pd.DataFrame:
+    """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
+    return _with_question(_labeled(table)[[*LABELS, "outcome"]], table)
+
+
+def _labeled(table: Responses) -> pd.DataFrame:
     frame = table.frame
     several = table.shares("word") and frame["word"].nunique() > 1
     if several and not table.is_choice:  # one word of two groups is two words
         frame = frame.assign(word=frame["word"] + " (" + frame["group"] + ")")
-    found = frame.groupby(list(LABELS), sort=False)["outcome"]
-    out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
-    question = out[list(LABELS)].agg(" | ".join, axis=1)
-    return out.assign(arm=out["group"] + " | " + out["model"], question=question)
+    return frame
 
 
-def differences(table: Responses) -> tuple[pd.DataFrame, int]:
+def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
+    """Add the arm, the question, and the arms that answered what the question asks about."""
+    question = frame[list(LABELS)].agg(" | ".join, axis=1)
+    frame = frame.assign(arm=frame["group"] + " | " + frame["model"], question=question)
+    asked = asked_labels(frame)
+    key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
+    arms = frame.groupby(key)["arm"].unique()
+    answered_by = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
+    return frame.assign(answered_by=answered_by)
+
+
+def shared_labels(table: Responses) -> list[str]:
+    """Return the columns of which groups have labels in common, so that they answer the same questions.
+
+    A few words that groups have in common, such as a name, are words of each group. They are
+    questions where most are in common, or where groups share nothing else.
+    """
+    shared = [name for name in ("item", "template") if table.shares(name)]
+    if table.shares("word"):
+        groups = table.frame.groupby("word")["group"].nunique()
+        if not shared or (groups > 1).mean() > 0.5:
+            shared.append("word")
+    return shared
+
+
+def asked_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels of rows of `cells` or `answers`, with words as in the table."""
+    labels = frame[list(LABELS)].astype(str)
+    suffix = " (" + labels["group"] + ")"
+    words = map(str.removesuffix, labels["word"], suffix)
+    return labels.assign(word=[*words])
+
+
+def means_of_questions(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a question, with the mean ``outcome`` of its repeats, in the order of the first.
+
+    Rows are those of `answers` or `differences`.
+    """
+    labels = [name for name in frame.columns if name != "outcome"]
+    means = frame.groupby(labels, sort=False, as_index=False, observed=True)["outcome"].mean()
+    return means[[*frame.columns]]
+
+
+def differences(table: Responses, repeats: bool = False) -> tuple[pd.DataFrame, int]:
     """Return differences between groups for each question, and how many questions lack a group.
 
     ``contrast`` names the two groups, ``series`` also the models: each model by itself, and each two
     models by the difference of their differences.
+
+    With repeats, a question has as many rows as the group with the fewest answers to it has: the
+    first answers of the groups are compared, then the second, and so on. The mean of these rows is
+    moved to the difference of the means of all answers.
     """
     key, frame = table.pairing, table.frame
     assert key is not None
-    wide = frame.groupby([*key, "group"])["outcome"].mean().unstack("group")
-    rows = frame[key].drop_duplicates().sort_values("model", kind="stable")
+    out, lacking = _differences(table, frame, key, [])
+    if repeats:
+        number = frame.groupby(list(LABELS), sort=False).cumcount()
+        single, _ = _differences(table, frame.assign(repeat=number), key, ["repeat"])
+        labels = ["model", *ASKED, "contrast"]
+        means = single[labels].merge(out, on=labels, how="left")["outcome"]
+        within = single["outcome"] - single.groupby(labels)["outcome"].transform("mean")
+        out = single.drop(columns="repeat").assign(outcome=means + within)
+    question = out[["model", *ASKED]].agg(" | ".join, axis=1)
+    return out.assign(series=out["contrast"] + " | " + out["model"], question=question), lacking
+
+
+def _differences(
+    table: Responses, frame: pd.DataFrame, key: list[str], more: list[str]
+) -> tuple[pd.DataFrame, int]:
+    """Return differences of rows that agree in a key and in more columns."""
+    wide = frame.groupby([*key, *more, "group"])["outcome"].mean().unstack("group")
+    rows = frame[[*key, *more]].drop_duplicates().sort_values("model", kind="stable")
     wide = wide.reindex(pd.MultiIndex.from_frame(rows))
-    labels = wide.index.to_frame(index=False).reindex(columns=["model", *ASKED], fill_value="")
+    labels = wide.index.to_frame(index=False)
+    labels = labels.reindex(columns=["model", *ASKED, *more], fill_value="")
     parts = []
     for name, a, b in group_contrasts(table.groups):
         sides = (wide[list(side)].mean(axis=1, skipna=False).to_numpy() for side in (a, b))
@@ -366,9 +438,8 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     out = pd.concat(parts)
     lacking = int(out["outcome"].isna().groupby(out["contrast"]).sum().max())
     out = out.dropna(ignore_index=True)
-    between = between_models(out, "model", [*ASKED, "contrast"], "outcome")
-    out = pd.concat([out, between], ignore_index=True)
-    return out.assign(series=out["contrast"] + " | " + out["model"]), lacking
+    between = between_models(out, "model", [*ASKED, *more, "contrast"], "outcome")
+    return pd.concat([out, between], ignore_index=True), lacking
 
 
 def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:

@@ -70,6 +70,115 @@ def test_numbers_are_fitted_exactly_and_contrasted():
         bb.fit(table)
 
 
+def samples(seed=1, prompts=12, within=0.2, fewest=4):
+    """Return numbers for prompts that each group has of its own, with unequal numbers of samples."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for group in ("a", "b"):
+        for prompt in range(prompts):
+            level = rng.normal(0.4 * (group == "b"), 0.8)
+            values = rng.normal(level, within, rng.integers(fewest, 20))
+            rows += [(group, f"{group} {prompt}", y) for y in values]
+    return pd.DataFrame(rows, columns=["group", "prompt", "score"])
+
+
+def test_repeats_narrow_these_prompts_and_not_new_ones():
+    """As t-tests of the means of prompts, and the SD within prompts, do."""
+    frame = samples()
+    found = quick(frame)
+    rows = found.contrasts(level="overall").set_index("estimand")
+    by_prompt = frame.groupby(["group", "prompt"])["score"].agg(["mean", "var", "count"])
+    within = np.average(by_prompt["var"], weights=by_prompt["count"] - 1)
+    of_mean = (within / by_prompt["count"]).groupby("group").sum() / 12**2
+    means = by_prompt["mean"].groupby("group").agg(["mean", "var"])
+    difference = means.loc["a", "mean"] - means.loc["b", "mean"]
+    these, new = rows.loc["listed_words"], rows.loc["population"]
+    assert these["mean"] == pytest.approx(difference)  # each prompt counts once
+    assert these["sd"] == pytest.approx(np.sqrt(of_mean.sum()), rel=0.05)
+    assert new["sd"] == pytest.approx(np.sqrt(means["var"].sum() / 12), rel=0.15)
+    alone = found.independent().iloc[0]
+    assert (alone["answers"], alone["questions"]) == (len(frame), 24)
+    assert 20 < alone["mean"] < 35
+    assert not any("have one answer each" in note for note in found.notes)
+
+
+def test_repeats_and_their_means_with_weights_have_one_posterior():
+    """Given the SDs: a dense normal distribution of the means of questions, with the noise over n."""
+    rng = np.random.default_rng(2)
+    frame = crossed(words=5, templates=2, items=2, seed=3)
+    frame = frame.loc[frame.index.repeat(rng.integers(1, 6, len(frame)))].reset_index(drop=True)
+    frame["outcome"] += rng.normal(0, 0.2, len(frame))
+    found = fitted(frame, draws=100, tune=300, chains=2)
+    fit = found.fit
+    assert "question_effect" in fit.spec.mu
+    draws = fit.scales_and_effects(())
+    labels = ["group", "word", "template", "item", "arm", "question", "model"]
+    cells = fit.table.astype(dict.fromkeys(labels, str))
+    cells = cells.groupby(labels, sort=False)["outcome"].agg(["mean", "count"]).reset_index()
+    arms = pd.get_dummies(cells["arm"]).to_numpy(float)
+    prior = fit.spec.parameters["arm_mean"].args
+    weights = np.where(cells["group"] == "a", 1, -1) / 20  # 20 questions of each group
+    mean, variance = [], []
+    for k in range(200):
+        cov = prior["sigma"] ** 2 * arms @ arms.T
+        for name in filter(fit.spec.is_random, fit.spec.mu):
+            about = fit.spec.parameters[name]
+            unit = cells.groupby(list(about.dims)).ngroup().to_numpy()
+            cov += draws[about.args["sigma"]].ravel()[k] ** 2 * (unit[:, None] == unit)
+        noise = np.diag(draws["sigma"].ravel()[k] ** 2 / cells["count"])
+        gain = weights @ cov @ np.linalg.inv(cov + noise)
+        mean.append(gain @ (cells["mean"] - prior["mu"]))
+        variance.append(weights @ cov @ weights - gain @ cov @ weights)
+    sd = np.sqrt(np.mean(variance) + np.var(mean))
+    row = found.contrasts(estimand="listed_words", level="overall").iloc[0]
+    assert row["sd"] == pytest.approx(sd, rel=1e-6)
+    within = frame.groupby(labels[:4])["outcome"].agg(["var", "count"]).query("count > 1")
+    pooled = np.average(within["var"], weights=within["count"] - 1)
+    assert draws["sigma"].mean() == pytest.approx(np.sqrt(pooled), rel=0.05)
+
+
+def test_repeats_of_pairs_tell_these_items_from_new_ones():
+    rng = np.random.default_rng(5)
+    rows = []
+    for item in range(15):
+        level, difference = rng.normal(0, 2), rng.normal(0.5, 0.6)
+        for group, mean in (("a", level + difference), ("b", level)):
+            numbers = 8 + 4 * (group == "a")  # of the surplus only the mean is used
+            rows += [(group, f"i{item}", y) for y in rng.normal(mean, 0.3, numbers)]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score"])
+    found = quick(frame)
+    assert found.kind == "paired"
+    means = frame.groupby(["item", "group"])["score"].mean().unstack()
+    d = means["a"] - means["b"]
+    rows = found.contrasts(level="overall").set_index("estimand")
+    assert rows.loc["listed_words", "mean"] == pytest.approx(d.mean())
+    noise = np.sqrt(2 * 0.3**2 / 8 / 15)
+    assert rows.loc["listed_words", "sd"] == pytest.approx(noise, rel=0.15)
+    assert rows.loc["population", "sd"] == pytest.approx(d.std() / np.sqrt(15), rel=0.2)
+    assert found.published["n"].tolist() == [15]
+    assert found.rope == pytest.approx(0.1 * d.std(ddof=0), rel=0.05)
+
+
+def test_differences_of_repeats_have_the_mean_of_all_answers():
+    frame = crossed(models=("m", "n"), words=1, items=4).assign(word="")
+    frame = frame.loc[frame.index.repeat(np.tile([2, 3, 4], 16))].reset_index(drop=True)
+    frame["outcome"] += np.random.default_rng(0).normal(0, 0.2, len(frame))
+    table = bb.responses_table(frame)
+    tables = bb.studies.responses.table
+    rows, _ = tables.differences(table, repeats=True)
+    single, _ = tables.differences(table)
+    means = tables.means_of_questions(rows)
+    labels = ["series", "question"]
+    pd.testing.assert_series_equal(
+        means.set_index(labels)["outcome"].sort_index(),
+        single.set_index(labels)["outcome"].sort_index(),
+    )
+    counts = frame.groupby(["model", "template", "item", "group"]).size()
+    fewest = counts.groupby(["model", "template", "item"]).min()
+    of_model = rows[rows["model"] == "m"].groupby("question").size()
+    assert sorted(of_model) == sorted(fewest["m"])
+
+
 def test_models_are_compared_on_the_same_items():
     frame = crossed(models=("m", "n"), words=6, spread=0.5, seed=5)
     found = fitted(frame)
@@ -110,6 +219,104 @@ def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
         alone = frame[(frame["model"] == "n") | (frame["template"] == "t2")]
         rows = quick(alone).contrasts(level="overall").set_index("model")
         assert rows.loc["m - n", "estimand"] == "population"
+
+
+def partly_shared(shared=30, items=60, seed=1, noise=0.25):
+    """Return numbers of two groups, of which b answered the easier items alone; a - b is 0.5."""
+    rng = np.random.default_rng(seed)
+    level = np.sort(rng.normal(0, 1.3, items))
+    rows = []
+    for item in range(items):
+        rows.append(("a", f"i{item:02d}", level[item] + 0.5 + rng.normal(0, noise)))
+        rows.append(("b", f"i{item:02d}", level[item] + rng.normal(0, noise)))
+    frame = pd.DataFrame(rows, columns=["group", "item", "score"])
+    easier = frame["item"] >= f"i{items - shared:02d}"
+    return frame[(frame["group"] == "a") | easier]
+
+
+def overall(found):
+    rows = found.contrasts(level="overall")
+    return rows[rows["scale"] != "log_odds"].set_index("estimand")
+
+
+def test_groups_are_compared_on_the_items_that_both_answered():
+    frame = partly_shared()
+    found = quick(frame)
+    assert found.kind == "number"
+    rows = overall(found)
+    wide = frame.pivot(index="item", columns="group", values="score").dropna()
+    d = wide["a"] - wide["b"]
+    se = d.std() / np.sqrt(len(d))
+    assert rows.loc["listed_words", "mean"] == pytest.approx(d.mean())
+    for estimand in ("listed_words", "population"):
+        row = rows.loc[estimand]
+        assert row["sd"] == pytest.approx(se, rel=0.2)
+        assert (row["hpdi_low"] + row["hpdi_high"]) / 2 == pytest.approx(d.mean(), abs=0.2 * se)
+    note = "b lacks 30 of 60 items. In rows for these, groups are compared on what both answered."
+    assert note in bb.interpret(found).notes
+    assert found.independent()["answers"].item() == 60
+
+
+def test_pairs_and_the_crossed_model_agree_on_the_same_items():
+    """Half of the items have both groups: one item more, and their differences are fitted."""
+    frame = partly_shared()
+    crossed_rows = overall(quick(frame))
+    both = frame[frame.groupby("item")["group"].transform("nunique") == 2]
+    alone = quick(both)
+    assert alone.kind == "paired"
+    paired_rows = overall(alone)
+    one_more = quick(frame[frame["item"] != "i00"])
+    assert one_more.kind == "paired"
+    sd = paired_rows.loc["listed_words", "sd"]
+    for estimand in ("listed_words", "population"):
+        for other in (paired_rows, overall(one_more)):
+            for column in ("mean", "hpdi_low", "hpdi_high"):
+                difference = crossed_rows.loc[estimand, column] - other.loc[estimand, column]
+                assert abs(difference) < 0.1 * sd
+
+
+def test_a_group_that_lacks_combinations_is_noted():
+    frame = crossed(words=3, templates=3, items=3, models=("m", "n"), spread=0.5)
+    lost = (frame["template"] == "t0") & (frame["item"] == "i0") & (frame["group"] == "b")
+    frame = frame[~lost]
+    found = quick(frame)
+    assert any("b lacks 2 of 18 questions" in note for note in found.notes)
+    rows = found.contrasts(estimand="listed_words", level="overall").set_index("model")
+    both = frame[(frame["template"] != "t0") | (frame["item"] != "i0")]
+    means = both.groupby(["model", "group"])["outcome"].mean().unstack()
+    d = means["a"] - means["b"]
+    assert rows.loc["m", "mean"] == pytest.approx(d["m"])
+    assert rows.loc["m - n", "mean"] == pytest.approx(d["m"] - d["n"])
+
+
+def test_probabilities_of_groups_are_compared_on_the_items_that_both_answered():
+    frame = partly_shared(shared=20, items=40)
+    frame = frame.loc[frame.index.repeat(10)].reset_index(drop=True)
+    p = 1 / (1 + np.exp(-2 * frame["score"]))
+    frame["score"] = (np.random.default_rng(0).random(len(frame)) < p).astype(int)
+    found = quick(frame)
+    assert found.kind == "choice"
+    shares = frame.groupby(["item", "group"])["score"].mean().unstack().dropna().mean()
+    row = overall(found).loc["listed_words"]
+    assert row["mean"] == pytest.approx(shares["a"] - shares["b"], abs=0.6 * row["sd"])
+    raw = frame.groupby("group")["score"].mean()
+    assert raw["a"] - raw["b"] < row["hpdi_low"]
+
+
+def test_a_group_with_items_of_its_own_is_compared_with_all_answers():
+    frame = partly_shared(shared=60)
+    frame["item"] = frame["group"] + frame["item"]
+    row = overall(quick(frame)).loc["listed_words"]
+    means = frame.groupby("group")["score"].mean()
+    assert row["mean"] == pytest.approx(means["a"] - means["b"])
+
+
+def test_a_word_that_groups_have_in_common_by_chance_is_no_question():
+    frame = crossed(words=6, templates=3, items=1, spread=0.5)
+    frame["word"] = frame["word"].replace({"a0": "Taylor", "b0": "Taylor"})
+    row = overall(quick(frame)).loc["listed_words"]
+    means = frame.groupby("group")["outcome"].mean()
+    assert row["mean"] == pytest.approx(means["a"] - means["b"])
 
 
 def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():

@@ -160,6 +160,64 @@ def test_samples_of_lm_eval_are_compared_on_the_same_items(tmp_path):
     assert table.frame["item"].nunique() == 6
 
 
+def two_filters(folder, model, order):
+    """Write samples of lm_eval with the score 1 under the filter strict, and 0 under flexible."""
+    (folder / model).mkdir()
+    lines = [
+        {**line, "filter": name, "acc": float(name == "strict")}
+        for name in order for line in lm_eval_lines(("female", "male"), 0)
+    ]  # fmt: skip
+    path = folder / model / "samples_winogender_2026-01-01T00-00-00.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+def test_filters_of_lm_eval_are_scores_of_one_answer(tmp_path):
+    orders = ("strict", "flexible"), ("flexible", "strict")
+    files = [
+        two_filters(tmp_path, model, order)
+        for model, order in zip(("one", "two"), orders, strict=True)
+    ]
+    table = bb.studies.load_responses(files)
+    assert table.coverage["rows_read"] == 24  # 12 questions of each model
+    assert table.coverage["repeats"] == 0
+    assert (table.frame["outcome"] == 1).all()  # the same filter in both files
+    note = next(note for note in table.notes if "filter" in note)
+    assert "strict" in note
+    assert "flexible" in note
+    other = bb.studies.load_responses(files, columns={"filter": "flexible"})
+    assert (other.frame["outcome"] == 0).all()
+    assert other.coverage["rows_read"] == 24
+    both = bb.studies.load_responses(files, columns={"template": "filter"})
+    assert both.frame.groupby("template")["outcome"].mean().to_dict() == {
+        "flexible": 0,
+        "strict": 1,
+    }
+    with pytest.raises(InputError, match=r"filter 'regex'.*Use strict, flexible"):
+        bb.studies.load_responses(files, columns={"filter": "regex"})
+    plain = two_filters(tmp_path, "three", ("strict", "none"))
+    assert (bb.studies.load_responses(plain).frame["outcome"] == 0).all()
+
+
+def test_a_filter_of_other_files_is_refused(tmp_path):
+    path = tmp_path / "x.csv"
+    crossed().to_csv(path, index=False)
+    with pytest.raises(InputError, match="expected a filter of samples"):
+        bb.studies.load_responses(path, columns={"filter": "strict"})
+
+
+def test_metrics_of_lm_eval_are_scores_of_one_answer(tmp_path):
+    path = tmp_path / "samples_winogender_2026-01-01T00-00-00.jsonl"
+    lines = [{**line, "acc_norm": 1 - line["acc"]} for line in lm_eval_lines(("a", "b"), 0)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    table = bb.studies.load_responses(path)
+    assert table.frame["outcome"].tolist() == [line["acc"] for line in lines]
+    assert any("acc, not acc_norm" in note for note in table.notes)
+    named = bb.studies.load_responses(path, columns={"outcome": "acc_norm"})
+    assert named.frame["outcome"].tolist() == [line["acc_norm"] for line in lines]
+    assert not named.notes
+
+
 def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
     lines, rows = [], []
     for k in range(6):

@@ -57,7 +57,8 @@ def load_responses(
         One of ``inspect_log, lm_eval, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
         by default what the columns of each file tell.
     columns : mapping, optional
-        Our column -> the column of the file: ``{"group": "race", "word": "name"}``.
+        Our column -> the column of the file: ``{"group": "race", "word": "name"}``. Of samples of
+        lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``.
 
@@ -86,6 +87,11 @@ def load_responses(
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, LAYOUTS, "layout")
+    asked = dict(columns or {})
+    # A column of filters that is named tells rows apart.
+    several_filters = lm_eval.FILTER in asked.values()
+    wanted = asked.pop(lm_eval.FILTER, None)
+    filters: dict[str, list[str]] = {}  # taken -> left out
     frames, paths = [], []
     fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
@@ -100,12 +106,20 @@ def load_responses(
         known = [layout_name for layout_name, reader in READERS.items() if reader.recognizes(rows)]
         name = layout or ("inspect_log" if is_log else [*known, "table"][0])
         with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
+            if name == "lm_eval" and not several_filters:
+                taken = lm_eval.filter_of(rows, whole, wanted, filters)
+                if taken:
+                    of_filter = rows[lm_eval.FILTER].astype(str)
+                    filters.setdefault(taken, []).extend(of_filter[of_filter != taken].unique())
+                    rows = rows[of_filter == taken].reset_index(drop=True)
             if name in READERS:
                 frame = READERS[name].read(rows, whole)
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
         paths.append(whole)
-    asked = dict(columns or {})
+    if wanted is not None and not filters:
+        problem = "expected a filter of samples of lm-evaluation-harness, got none of these files"
+        raise InputError(problem, where="--columns filter", hint="leave it out")
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, keys=paths)
     for ours, theirs in asked.items():
@@ -119,7 +133,7 @@ def load_responses(
             )
     known = frame.columns if layout in OPEN else [*COLUMNS, *tables.USUAL["outcome"]]
     named = tables.named_columns([name for name in known if name in frame], asked, fields)
-    notes = []
+    notes = _scores_left_out(filters, [frame.attrs.get("metrics", []) for frame in frames], asked)
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
@@ -152,6 +166,26 @@ def load_responses(
         unused=tuple(unused),
         name=some([path.name for path in paths]),
     )
+
+
+def _scores_left_out(
+    filters: Mapping[str, Sequence[str]], metrics: Sequence[Sequence[str]], asked: Mapping[str, str]
+) -> list[str]:
+    """Say which of several scores of one answer is taken."""
+    notes = []
+    for taken, others in filters.items():
+        if left := checks.once(others):
+            notes.append(
+                f"The filter {taken} is taken, not {some(left)}: they score the same answers. "
+                "--columns filter=NAME takes another."
+            )
+    several = {tuple(names) for names in metrics if len(names) > 1}
+    if several and "outcome" not in asked:
+        taken, *others = next(iter(several))
+        notes.append(
+            f"The outcome is {taken}, not {some(others)}. --columns outcome=NAME takes another."
+        )
+    return notes
 
 
 def _models(frame: pd.DataFrame, named: Mapping[str, str], harness: bool) -> dict[Path, str]:
