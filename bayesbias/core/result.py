@@ -96,8 +96,8 @@ class Result(metaclass=_Shown):
 
     MACHINERY = frozenset(
         {
-            "MACHINERY", "cached", "fits", "fits_to_check", "has_rope", "measured", "rope_in_words",
-            "rows_in_words", "shown_with", "study", "tests_in_words",
+            "MACHINERY", "cached", "fits", "fits_to_check", "has_one_rope", "has_rope", "measured",
+            "rope_in_words", "rows_in_words", "shown_with", "study", "tests_in_words",
         }
     )  # fmt: skip
 

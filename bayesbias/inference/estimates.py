@@ -58,7 +58,7 @@ WITHOUT_ROPE = (
 )  # fmt: skip
 CONVERGENCE = ("ess_bulk", "r_hat")
 # What tables of contrasts have with ``detail`` alone, beside Monte Carlo errors.
-_DETAIL = ("sd", "prob", "rope", *CONVERGENCE)
+_DETAIL = ("sd", "observed", "prob", "rope", *CONVERGENCE)
 # How terminal and page print them.
 MEAN = Column("mean", "mean", "signed")
 HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")

@@ -88,7 +88,7 @@ class BiasFit(Result):
 
     MACHINERY = Result.MACHINERY | {
         "answer", "answer_from_effects", "contrast_rows", "describe", "design", "engine",
-        "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
+        "first_contrasts", "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
         "scales_and_effects", "shape", "stream", "table_draws", "table_name",
     }  # fmt: skip
 

@@ -218,7 +218,7 @@ def standardized(design: Design, answer: Answer) -> Answer:
 
 def means_in_sd(design: Design, answer: Answer) -> np.ndarray:
     """Return the means of `standardized` alone, one for each row."""
-    contrasts, draws, mixtures, observed = answer
+    contrasts, draws, mixtures, _ = answer
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy()
     out = np.empty(len(names))
@@ -226,10 +226,6 @@ def means_in_sd(design: Design, answer: Answer) -> np.ndarray:
         _, sd = pair_sd(design, draws, name)
         inverse = 1 / np.broadcast_to(sd, shape[0] * shape[1]).reshape(shape)
         rows = names == name
-        if observed is not None:
-            out[rows] = observed[rows] * inverse.mean()
-            continue
-
         if mixtures is None:
             values = contrasts.to_numpy()[..., rows]
             out[rows] = np.einsum("cdr,cd->r", values, inverse) / inverse.size

@@ -90,15 +90,17 @@ def heading(label: str) -> pd.DataFrame:
 def convergence(fit: BiasFit) -> str:
     """Say in one line how a fit was sampled and what its diagnostics are."""
     state, (chains, draws) = fit.diagnostics(), fit.shape
-    found = [f"{chains} x {draws} draws"]
-    if fit.engine.name == "quick":
-        found.append(f"importance sampling with Pareto k {fit.engine.pareto_k:.2f}")
-    if state["max_r_hat"] is not None:
-        found.append(f"max R-hat {state['max_r_hat']:.3f}")
+    parts = [f"{chains} x {draws} draws"]
+    quick = fit.engine.name == "quick"
+    if quick:
+        parts[0] += f" by importance sampling, Pareto k {fit.engine.pareto_k:.2f}"
+    elif state["max_r_hat"] is not None:
+        parts.append(f"max R-hat {state['max_r_hat']:.3f}")
     if state["min_ess_bulk"] is not None:
-        found.append(f"min ESS {state['min_ess_bulk']:,.0f}")
-    found.append(f"{state['divergences']} divergences")
-    return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
+        parts.append(f"min ESS {state['min_ess_bulk']:,.0f}")
+    if not quick:
+        parts.append(f"{state['divergences']} divergences")
+    return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(parts)}"
 
 
 def header_of(

@@ -48,8 +48,8 @@ def test_it_is_a_fifth_of_the_sd_of_neutral_pairs():
     expected = two_digits(0.2 * sds(fit)["neutral"])
     assert 0.01 < expected < ROPE
     assert fit.default_rope() == expected
-    assert set(fit.contrasts()["rope"]) == {expected}
-    assert set(fit.contrasts(rope=0.03)["rope"]) == {0.03}
+    assert set(fit.contrasts(detail=True)["rope"]) == {expected}
+    assert set(fit.contrasts(rope=0.03, detail=True)["rope"]) == {0.03}
     assert set(fit.standardized()["rope"]) == {0.1}
 
 
@@ -133,7 +133,7 @@ def test_results_of_several_fits_have_the_smallest():
     assert set(bb.difference(far, near).table["rope"]) == smallest
     pooled = bb.pool_replicates({"a": far, "b": near})
     assert {pooled.default_rope()} == smallest
-    assert set(pooled.contrasts()["rope"]) == smallest
+    assert set(pooled.contrasts(detail=True)["rope"]) == smallest
     assert set(pooled.by_set()["rope"]) == smallest
     assert pooled.shown_with(View())[1].rope == near.default_rope()
 
@@ -146,6 +146,6 @@ def test_a_comparison_has_that_of_the_distances_before():
     rope = found.original.default_rope()
     assert found.methods["weak"].after.default_rope() < rope
     assert found.default_rope() == rope
-    assert set(found.contrasts()["rope"]) == set(found.changes()["rope"]) == {rope}
+    assert set(found.contrasts(detail=True)["rope"]) == set(found.changes()["rope"]) == {rope}
     assert found.shown_with(View())[1].rope == rope
     assert found.shown_with(View(rope=0.02))[1].rope == 0.02

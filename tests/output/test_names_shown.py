@@ -4,7 +4,7 @@ import pytest
 from helpers.every_figure import DATA
 
 FIT = [
-    "contrasts", "diagnostics", "frequency", "idata", "interpret", "means", "new_words",
+    "contrasts", "default_rope", "diagnostics", "frequency", "idata", "interpret", "means", "new_words",
     "parameters", "plot", "prior_sensitivity", "probability_of_superiority", "provenance",
     "reliability", "report", "save", "slopes", "spec", "standardized", "summary", "table",
     "variance_partition", "words",

@@ -207,18 +207,20 @@ def _set_warnings(fit: BiasFit, view: View) -> list[str]:
     out = []
     for name, way in doubted_sets(fit, view).items():
         row = sets[name]
-        shown = f'row "{label_of(own_names(fit), row)}": {common.estimate(row)}'
+        label = label_of(own_names(fit), row)
+        shown = f'row "{label}": {common.estimate(row)}'
         if side(row.hpdi_low, row.hpdi_high) is Verdict.INCONCLUSIVE:
             said = f"It is not clear that {_compared(fit, name, way)}"
             unclear.setdefault(way, []).append(shown)
         else:
             said = _compared(fit, name, way, reverse=True)
             said = f"{said[:1].upper()}{said[1:]}"
-        out.append((said, shown))
+        brief = common.estimate(row) if label in said else shown  # the sentence has the row's name
+        out.append((f"{said} ({brief}).", shown))
     if len(out) <= MOST_WARNED:
-        return [f"{said} ({shown})." for said, shown in out]
+        return [said for said, _ in out]
 
-    single = [f"{said} ({shown})." for said, shown in out if "not clear" not in said]
+    single = [said for said, _ in out if "not clear" not in said]
     joined = [
         f"It is not clear that words of these classes are {_TO[way]} their attributes than other "
         f"words are: {common.listing(rows)}."
@@ -234,7 +236,7 @@ def _compared(fit: BiasFit, name: str, way: str, reverse: bool = False) -> str:
     if own_names(fit):
         mine, theirs, target = name, others[0], owned[name]
     else:
-        mine, target = f"words of {name}", f"the attributes of {name}"
+        mine, target = f"words of {name}", f"attributes of {name}"
         theirs = f"words of {others[0]}" if len(others) == 1 else "words of other classes"
     first, second = (theirs, mine) if reverse else (mine, theirs)
     return f"{first} are {_TO[way]} {target} than {second} are"

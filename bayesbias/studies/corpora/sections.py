@@ -45,7 +45,7 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
     frame, _ = result.reported(view)
     fit = next(iter(result.corpora.values()))
-    if fit.study == "groups":
+    if fit.spec.results.between:  # groups are compared with each other
         return _table_of_groups(fit, frame)
     names = interpretation.own_names(fit)
     several = frame["change"].nunique() > 1
@@ -194,7 +194,7 @@ def interpret(result: CorpusComparison, view: View) -> Interpretation:
         [_sentence(result, names, row, unit) for row in rows.itertuples()]
         for rows in (first, frame[of_groups])
     )
-    if fit.study == "groups":
+    if fit.spec.results.between:  # groups are compared with each other
         said = []
         for _, rows in frame.groupby("change", sort=False):
             rows = groups.shown_rows(fit, rows)
