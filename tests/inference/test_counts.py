@@ -20,7 +20,7 @@ def table(groups=GROUPS, words=3, templates=4, items=4, n=20, seed=0, models=("m
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     frame["question"] = [f"q{k}" for k in range(len(frame))]
-    frame["answered_by"] = "all"
+    frame["answer_pattern"] = "all"
     p = 1 / (1 + np.exp(-rng.normal(0.3, 1, len(frame))))
     return frame.assign(answers=n, chosen=rng.binomial(n, p).astype(float))
 

@@ -134,7 +134,7 @@ def test_a_term_that_a_fixed_mean_determines_is_left_out():
     # Two models answer one template: each group and model has a mean, so no group by template.
     rows = [
         {"outcome": float(k), "group": g, "word": f"{g}{w}", "template": "T", "item": f"i{i}",
-         "model": m, "arm": f"{g} {m}", "question": f"{w} {i} {m}", "answered_by": "all"}
+         "model": m, "arm": f"{g} {m}", "question": f"{w} {i} {m}", "answer_pattern": "all"}
         for g in "ab" for m in "xy" for w in range(3) for i in range(3) for k in (0, 1)
     ]  # fmt: skip
     found = trimmed(load_model("responses"), pd.DataFrame(rows))
@@ -151,7 +151,7 @@ def test_scaled_priors_are_those_of_the_outcome_in_other_units():
     labels = ("word", "template", "item", "model", "group", "arm")
     rows = [dict(zip(labels, (w, t, i, "m", w[0], f"m {w[0]}"), strict=True))
             for w in ("a1", "a2", "b1") for t in "tu" for i in "ij"]  # fmt: skip
-    frame = pd.DataFrame(rows).assign(outcome=0.0, answered_by="all")
+    frame = pd.DataFrame(rows).assign(outcome=0.0, answer_pattern="all")
     frame["question"] = [f"q{k}" for k in range(len(frame))]
     spec = load_model("responses")
     given, other = (

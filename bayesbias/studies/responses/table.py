@@ -362,8 +362,8 @@ def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
     asked = asked_labels(frame)
     key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
     arms = frame.groupby(key)["arm"].unique()
-    answered_by = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
-    return frame.assign(answered_by=answered_by)
+    answer_pattern = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
+    return frame.assign(answer_pattern=answer_pattern)
 
 
 def shared_labels(table: Responses) -> list[str]:
