@@ -50,6 +50,7 @@ def test_every_table_has_the_columns_of_the_schema_in_their_order():
         for name in COLUMNS
         if name
         not in (
+            "observed",
             "p_below_zero",
             "p_in_rope",
             "rope",

@@ -83,7 +83,7 @@ def test_slopes_are_fitted_on_the_scale_of_a_difference_and_divided_again(slope)
     pairs, _ = bb.tables.join_pairs(frames["1930s"], frames["1980s"])
     np.testing.assert_allclose(change.fit.table["change"], change.scale * pairs["change"] / 2)
     raw = change.fit.contrasts(rope=0.01 * change.scale, detail=True)
-    found = slope.contrasts(detail=True)
+    found = slope.contrasts(rope=0.02, detail=True)
     for name in ("mean", "sd", "hpdi_low", "hpdi_high", "mcse_low"):
         np.testing.assert_allclose(found[name], raw[name] / change.scale)
     assert found["p_in_rope"].tolist() == raw["p_in_rope"].tolist()

@@ -30,8 +30,10 @@ def pooled():
 
 
 def test_every_row_is_pooled_by_rubins_rules(pooled):
-    frames = [fit.contrasts(0.8, detail=True).set_index(KEYS) for fit in pooled.results.values()]
-    found = pooled.contrasts(0.8, detail=True).set_index(KEYS)
+    frames = [
+        fit.contrasts(0.8, 0.02, detail=True).set_index(KEYS) for fit in pooled.results.values()
+    ]
+    found = pooled.contrasts(0.8, 0.02, detail=True).set_index(KEYS)
     assert len(found) == len(frames[0])
     means, sds = (
         np.stack([frame.loc[found.index, name] for frame in frames]) for name in ("mean", "sd")
@@ -147,7 +149,7 @@ def test_changes_between_corpora_are_pooled():
         settings = {**SETTINGS, "draws": 1000}
         results.append(bb.compare(corpora, kind="corpora", ordered=True, **settings))
     found = bb.pool_replicates(results)
-    row = found.contrasts(level="overall", estimand="population", detail=True).iloc[0]
+    row = found.contrasts(rope=0.02, level="overall", estimand="population", detail=True).iloc[0]
     own = [
         each.contrasts(level="overall", estimand="population", detail=True).iloc[0]
         for each in results

@@ -57,8 +57,8 @@ def test_numbers_are_fitted_exactly_and_contrasted():
         "contrast"
     )
     means = table.frame.groupby("group")["outcome"].mean()
-    assert frame.loc["a - c", "mean"] == pytest.approx(means["a"] - means["c"])
-    assert frame.loc["b - others", "mean"] == pytest.approx(
+    assert frame.loc["a - c", "observed"] == pytest.approx(means["a"] - means["c"])
+    assert frame.loc["b - others", "observed"] == pytest.approx(
         means["b"] - (means["a"] + means["c"]) / 2
     )
     wide = found.contrasts(estimand="population", level="overall", detail=True).set_index(
@@ -86,14 +86,14 @@ def test_repeats_narrow_these_prompts_and_not_new_ones():
     """As t-tests of the means of prompts, and the SD within prompts, do."""
     frame = samples()
     found = quick(frame)
-    rows = found.contrasts(level="overall").set_index("estimand")
+    rows = found.contrasts(level="overall", detail=True).set_index("estimand")
     by_prompt = frame.groupby(["group", "prompt"])["score"].agg(["mean", "var", "count"])
     within = np.average(by_prompt["var"], weights=by_prompt["count"] - 1)
     of_mean = (within / by_prompt["count"]).groupby("group").sum() / 12**2
     means = by_prompt["mean"].groupby("group").agg(["mean", "var"])
     difference = means.loc["a", "mean"] - means.loc["b", "mean"]
     these, new = rows.loc["listed_words"], rows.loc["population"]
-    assert these["mean"] == pytest.approx(difference)  # each prompt counts once
+    assert these["observed"] == pytest.approx(difference)  # each prompt counts once
     assert these["sd"] == pytest.approx(np.sqrt(of_mean.sum()), rel=0.05)
     assert new["sd"] == pytest.approx(np.sqrt(means["var"].sum() / 12), rel=0.15)
     alone = found.independent().iloc[0]
@@ -150,8 +150,8 @@ def test_repeats_of_pairs_tell_these_items_from_new_ones():
     assert found.kind == "paired"
     means = frame.groupby(["item", "group"])["score"].mean().unstack()
     d = means["a"] - means["b"]
-    rows = found.contrasts(level="overall").set_index("estimand")
-    assert rows.loc["listed_words", "mean"] == pytest.approx(d.mean())
+    rows = found.contrasts(level="overall", detail=True).set_index("estimand")
+    assert rows.loc["listed_words", "observed"] == pytest.approx(d.mean())
     noise = np.sqrt(2 * 0.3**2 / 8 / 15)
     assert rows.loc["listed_words", "sd"] == pytest.approx(noise, rel=0.15)
     assert rows.loc["population", "sd"] == pytest.approx(d.std() / np.sqrt(15), rel=0.2)
@@ -203,7 +203,7 @@ def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
         noisy = frame["outcome"] + np.random.default_rng(1).logistic(size=len(frame))
         frame = frame.assign(outcome=(noisy > noisy.median()).astype(int))
     found = quick(frame)
-    rows = found.contrasts(estimand="listed_words", level="overall")
+    rows = found.contrasts(estimand="listed_words", level="overall", detail=True)
     rows = rows[rows["scale"] != "log_odds"].set_index("model")
 
     def difference(own):
@@ -211,9 +211,10 @@ def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
         return means["a"] - means["b"]
 
     both = difference(frame[frame["template"] != "t2"])
-    tolerance = 0.05 if choice else 1e-9  # counts are shrunk a little
-    assert rows.loc["m - n", "mean"] == pytest.approx(both["m"] - both["n"], abs=tolerance)
-    assert rows.loc["m", "mean"] == pytest.approx(difference(frame)["m"], abs=tolerance)
+    # Counts are shrunk a little.
+    column, tolerance = ("mean", 0.05) if choice else ("observed", 1e-9)
+    assert rows.loc["m - n", column] == pytest.approx(both["m"] - both["n"], abs=tolerance)
+    assert rows.loc["m", column] == pytest.approx(difference(frame)["m"], abs=tolerance)
     assert sum("n lacks 1 of 3 prompts" in note for note in bb.interpret(found).notes) == 1
     if not choice:  # nothing that both answered
         alone = frame[(frame["model"] == "n") | (frame["template"] == "t2")]
@@ -235,7 +236,7 @@ def partly_shared(shared=30, items=60, seed=1, noise=0.25):
 
 
 def overall(found):
-    rows = found.contrasts(level="overall")
+    rows = found.contrasts(level="overall", detail=True)
     return rows[rows["scale"] != "log_odds"].set_index("estimand")
 
 
@@ -247,7 +248,7 @@ def test_groups_are_compared_on_the_items_that_both_answered():
     wide = frame.pivot(index="item", columns="group", values="score").dropna()
     d = wide["a"] - wide["b"]
     se = d.std() / np.sqrt(len(d))
-    assert rows.loc["listed_words", "mean"] == pytest.approx(d.mean())
+    assert rows.loc["listed_words", "observed"] == pytest.approx(d.mean())
     for estimand in ("listed_words", "population"):
         row = rows.loc[estimand]
         assert row["sd"] == pytest.approx(se, rel=0.2)
@@ -281,12 +282,13 @@ def test_a_group_that_lacks_combinations_is_noted():
     frame = frame[~lost]
     found = quick(frame)
     assert any("b lacks 2 of 18 questions" in note for note in found.notes)
-    rows = found.contrasts(estimand="listed_words", level="overall").set_index("model")
+    rows = found.contrasts(estimand="listed_words", level="overall", detail=True)
+    rows = rows.set_index("model")
     both = frame[(frame["template"] != "t0") | (frame["item"] != "i0")]
     means = both.groupby(["model", "group"])["outcome"].mean().unstack()
     d = means["a"] - means["b"]
-    assert rows.loc["m", "mean"] == pytest.approx(d["m"])
-    assert rows.loc["m - n", "mean"] == pytest.approx(d["m"] - d["n"])
+    assert rows.loc["m", "observed"] == pytest.approx(d["m"])
+    assert rows.loc["m - n", "observed"] == pytest.approx(d["m"] - d["n"])
 
 
 def test_probabilities_of_groups_are_compared_on_the_items_that_both_answered():
@@ -308,7 +310,7 @@ def test_a_group_with_items_of_its_own_is_compared_with_all_answers():
     frame["item"] = frame["group"] + frame["item"]
     row = overall(quick(frame)).loc["listed_words"]
     means = frame.groupby("group")["score"].mean()
-    assert row["mean"] == pytest.approx(means["a"] - means["b"])
+    assert row["observed"] == pytest.approx(means["a"] - means["b"])
 
 
 def test_a_word_that_groups_have_in_common_by_chance_is_no_question():
@@ -316,7 +318,7 @@ def test_a_word_that_groups_have_in_common_by_chance_is_no_question():
     frame["word"] = frame["word"].replace({"a0": "Taylor", "b0": "Taylor"})
     row = overall(quick(frame)).loc["listed_words"]
     means = frame.groupby("group")["outcome"].mean()
-    assert row["mean"] == pytest.approx(means["a"] - means["b"])
+    assert row["observed"] == pytest.approx(means["a"] - means["b"])
 
 
 def test_what_a_model_does_to_all_groups_alike_is_no_difference_between_groups():

@@ -120,10 +120,13 @@ def test_files_with_the_same_questions_are_models(tmp_path):
         table = bb.studies.load_responses(paths)
         assert table.models == ["bert", "roberta"]
         assert any("models: bert, roberta" in note for note in table.notes)
-        rows = quick(table).contrasts(estimand="listed_words", level="overall").set_index("model")
+        rows = quick(table).contrasts(estimand="listed_words", level="overall", detail=True)
+        rows = rows.set_index("model")
         own = [frame["female_score"] - frame["male_score"] for frame in (first, second)]
-        assert rows.loc["bert", "mean"] == pytest.approx(own[0].mean())
-        assert rows.loc["bert - roberta", "mean"] == pytest.approx(own[0].mean() - own[1].mean())
+        assert rows.loc["bert", "observed"] == pytest.approx(own[0].mean())
+        assert rows.loc["bert - roberta", "observed"] == pytest.approx(
+            own[0].mean() - own[1].mean()
+        )
     halves = [first.iloc[:5], first.iloc[5:]]  # one table in two files
     for path, frame in zip(paths, halves, strict=True):
         frame.to_csv(path, index=False)
@@ -271,9 +274,10 @@ def test_pairs_are_matched_by_their_sentences(tmp_path, ending):
         paths[-1].write_text("\n".join(map(json.dumps, lines)))
     table = bb.studies.load_responses(paths)
     assert table.models == ["one", "two"]
-    rows = fitted(table).contrasts(estimand="listed_words", level="overall").set_index("model")
-    assert rows.loc["one", "mean"] == pytest.approx(diffs[0].mean())
-    assert rows.loc["one - two", "mean"] == pytest.approx((diffs[0] - diffs[1]).mean())
+    rows = fitted(table).contrasts(estimand="listed_words", level="overall", detail=True)
+    rows = rows.set_index("model")
+    assert rows.loc["one", "observed"] == pytest.approx(diffs[0].mean())
+    assert rows.loc["one - two", "observed"] == pytest.approx((diffs[0] - diffs[1]).mean())
 
 
 def test_pairs_without_sentences_are_matched_by_their_id(tmp_path):
