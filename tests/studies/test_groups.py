@@ -200,7 +200,7 @@ def value(frame, **labels):
 
 def test_listed_words_have_the_observed_differences(fit, table):
     """WEAT's quantity, computed from the cells."""
-    m, listed = cells(table), fit.contrasts(estimand="listed_words")
+    m, listed = cells(table), fit.contrasts(estimand="listed_words", detail=True)
     frame = listed.assign(mean=listed["observed"])
 
     def score(group):

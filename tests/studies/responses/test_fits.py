@@ -130,7 +130,7 @@ def test_repeats_and_their_means_with_weights_have_one_posterior():
         mean.append(gain @ (cells["mean"] - prior["mu"]))
         variance.append(weights @ cov @ weights - gain @ cov @ weights)
     sd = np.sqrt(np.mean(variance) + np.var(mean))
-    row = found.contrasts(estimand="listed_words", level="overall").iloc[0]
+    row = found.contrasts(estimand="listed_words", level="overall", detail=True).iloc[0]
     assert row["sd"] == pytest.approx(sd, rel=1e-6)
     within = frame.groupby(labels[:4])["outcome"].agg(["var", "count"]).query("count > 1")
     pooled = np.average(within["var"], weights=within["count"] - 1)
