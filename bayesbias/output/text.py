@@ -89,7 +89,8 @@ def to_html(result: Any) -> str:
             parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
             parts.append(table.to_html(index=False, border=0))
             note = section.note_for(rows)
-            parts.append(f"<p>{html.escape(note)}</p>" if note else "")
+            for line in filter(None, (note, section.more)):
+                parts.append(f"<p>{html.escape(line)}</p>")
     return "".join([*parts, study.interpret(result, view)._repr_html_()])
 
 
