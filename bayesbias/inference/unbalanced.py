@@ -22,9 +22,9 @@ answers has weight n.
 .. math::
 
     A_c &= Z_c^T W_c Z_c, \qquad b = S \sum_c Z_c^T W_c y_c / \sigma_c^2, \\
-    M &= I + S \Big(\sum_c A_c / \sigma_c^2\Big) S, \qquad v = M^{-1} b, \\
-    \log p(y) &= -\tfrac12 \Big[\log |M| - b^T v + \sum_c \big(n_c \log 2 \pi \sigma_c^2 + y_c^T
-    W_c y_c / \sigma_c^2\big) - \sum_r \log w_r\Big].
+    M &= I + S \left(\sum_c A_c / \sigma_c^2\right) S, \qquad v = M^{-1} b, \\
+    \log p(y) &= -\tfrac12 \left[\log |M| - b^T v + \sum_c \bigl(n_c \log 2 \pi \sigma_c^2 + y_c^T
+    W_c y_c / \sigma_c^2\bigr) - \sum_r \log w_r\right].
 
 The cross-products :math:`A_c`, :math:`Z_c^T W_c y_c` and :math:`y_c^T W_c y_c` are made once.
 
@@ -32,9 +32,9 @@ The cross-products :math:`A_c`, :math:`Z_c^T W_c y_c` and :math:`y_c^T W_c y_c` 
 
 .. math::
 
-    \frac{d}{d \log s_k} &= \sum_{i \in k} \big((M^{-1})_{ii} + v_i^2 - 1\big), \\
-    \frac{d}{d \log \sigma_c} &= -n_c + \Big[y_c^T W_c y_c - 2 v^T S Z_c^T W_c y_c
-    + \sum_{ij} A_{c,ij} s_i s_j \big(M^{-1}_{ij} + v_i v_j\big)\Big] / \sigma_c^2.
+    \frac{d}{d \log s_k} &= \sum_{i \in k} \bigl((M^{-1})_{ii} + v_i^2 - 1\bigr), \\
+    \frac{d}{d \log \sigma_c} &= -n_c + \left[y_c^T W_c y_c - 2 v^T S Z_c^T W_c y_c
+    + \sum_{ij} A_{c,ij} s_i s_j \bigl(M^{-1}_{ij} + v_i v_j\bigr)\right] / \sigma_c^2.
 
 *Effects.* Given the SDs they are normal with mean :math:`m + S v` and covariance :math:`S M^{-1}
 S`. So a contrast has a normal distribution that one solve gives.
