@@ -931,7 +931,10 @@ class BiasFit(Result):
         )
         if not (frames := [frame for frame in made if frame is not None]):
             raise no_contrasts(self.spec)
-        return pd.concat(frames, ignore_index=True)
+        frame = pd.concat(frames, ignore_index=True)
+        if "d" in frame:  # last, also where only some of the tables have observed values
+            frame["d"] = frame.pop("d")
+        return frame
 
     def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         """Return the levels and estimands that a table of contrasts has; None stands for all."""

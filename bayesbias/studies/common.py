@@ -175,7 +175,7 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
         if unsure:
             why = "is too close to 0 or the ROPE for so few draws. Raise --draws"
             return f"inconclusive: an end of {ends} {why}"
-        return f"inconclusive: {ends} {zero_in(row)} and reaches beyond the ROPE"
+        return f"inconclusive: {ends} {zero_in(row)} and reaches beyond {rope}"
     size = "but perhaps by less" if unsure else "by more"
     return f"{below if where == 'below' else above}, {size} than {rope}"
 

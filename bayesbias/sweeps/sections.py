@@ -46,13 +46,14 @@ def sections(result: SweepResult, view: View) -> list[Section]:
     out = []
     if (result.frame["quantity"] == "contrast").any():
         first = result.compared()
-        contrast, prob = first[["contrast", "prob"]].iloc[0]
+        contrast, prob, rope = first[["contrast", "prob", "rope"]].iloc[0]
         shared = [name for name in LABELS if first[name].nunique(dropna=False) <= 1]
         hpdi = f"{prob:.0%} HPDI"
         out.append(
             Section(
                 "compared",
-                f"{contrast} of each cell, new words, in {_units(first)} and in cosine distance",
+                f"{contrast} of each cell, new words, in {_units(first)} (ROPE ±{rope:g}) and in cosine "
+                "distance",
                 lambda: first.drop(columns=shared),
                 (
                     *LABELS,

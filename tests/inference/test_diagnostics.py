@@ -217,7 +217,9 @@ def test_ends_of_an_accepted_short_fit_are_those_of_a_long_one():
             continue
         accepted += 1
         for estimand in ("population", "listed_words"):
-            a, b = (each.contrasts(estimand=estimand, level="overall") for each in (short, long))
+            a, b = (
+                each.contrast_rows(estimand=estimand, level="overall") for each in (short, long)
+            )
             width = a["hpdi_high"] - a["hpdi_low"]
             for end in ("low", "high"):
                 error = np.hypot(a[f"mcse_{end}"], b[f"mcse_{end}"])

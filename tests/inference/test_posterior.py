@@ -140,7 +140,8 @@ TABLES = [
 def test_the_draws_behind_every_row_of_every_table(crossed, table, arguments):
     crossed = edited(crossed)
     asked = {name: value for name, value in arguments.items() if name not in ("prob", "rope")}
-    draws, frame = crossed.table_draws(table, **asked), getattr(crossed, table)(**arguments)
+    more = {"detail": True} if table == "contrasts" else {}
+    draws, frame = crossed.table_draws(table, **asked), getattr(crossed, table)(**arguments, **more)
     assert draws.dims == ("chain", "draw", "row")
     assert dict(draws.sizes) == {"chain": 2, "draw": 200, "row": len(frame)}
     assert draws.name == table

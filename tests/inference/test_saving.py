@@ -71,7 +71,7 @@ def refused(path, said: str) -> None:
 
 def test_what_is_no_fit_is_refused(saved, tmp_path):
     refused(tmp_path / "none.nc", "got nothing at this path")
-    refused(tmp_path, "got a folder")
+    refused(tmp_path, "expected a folder with run.json")
     (tmp_path / "text.nc").write_text("hello")
     refused(tmp_path / "text.nc", "got an error")
     (tmp_path / "noise.nc").write_bytes(np.random.default_rng(1).bytes(4000))

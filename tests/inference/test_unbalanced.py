@@ -253,10 +253,10 @@ def test_scales_and_results_agree_with_nuts():
     """Weighted points against chains of NUTS, whose density is that of the grid."""
     design = Design.of(load_model("shared"), grid())
     settings = {"draws": 1000, "tune": 500, "chains": 4, "seed": shifted(8)}
-    chains = sample_collapsed(collapse_grid(design), dict(settings), 2)["posterior"]
-    by_rows = {**settings, "engine": "auto"}
-    weighed = sample_collapsed(Unbalanced.of(design), by_rows, 2)["posterior"]
-    assert by_rows["engine"]["name"] == "quick"
+    chains = sample_collapsed(collapse_grid(design), settings, 2).idata["posterior"]
+    sampled = sample_collapsed(Unbalanced.of(design), {**settings, "engine": "auto"}, 2)
+    weighed = sampled.idata["posterior"]
+    assert sampled.engine.name == "quick"
     for name in Unbalanced.of(design).scales:
         mc.assert_near(mc.mean(weighed[name]), mc.mean(chains[name]), name)
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
@@ -269,9 +269,9 @@ def test_nuts_takes_its_place(monkeypatch):
     reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
     monkeypatch.setattr(importance, "MOST_PARETO_K", -np.inf)
     settings = {"draws": 60, "tune": 100, "chains": 2, "seed": 1, "engine": "auto"}
-    idata = sample_collapsed(reduced, settings, 2)
-    engine = settings["engine"]
-    assert (engine["name"], engine["asked"], engine["why_not"]) == ("nuts", "auto", "pareto_k")
+    sampled = sample_collapsed(reduced, settings, 2)
+    idata, engine = sampled.idata, sampled.engine
+    assert (engine.name, engine.asked, engine.why_not) == ("nuts", "auto", "pareto_k")
     theta = reduced.theta_of(
         {name: idata["posterior"][name].to_numpy()[0] for name in reduced.scales}
     )

@@ -218,6 +218,6 @@ def test_equal_distances_are_said_to_be_equal():
     table = table.assign(distance=0.9 + 0.01 * np.random.default_rng(1).normal(size=len(table)))
     means = table.groupby(["protected_word", "connection"], observed=True)["distance"]
     table["distance"] += 0.9 - means.transform("mean")
-    said = bb.interpret(bb.fit(table, seed=1, engine="quick", progress=False))
+    said = bb.interpret(bb.fit(table, seed=1, engine="quick", progress=False), rope=0.02)
     assert "practically equal" in said.headline
     assert "closer" not in said.headline

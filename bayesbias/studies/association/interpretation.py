@@ -111,7 +111,9 @@ def _headline(fit: BiasFit, view: View, sets: Mapping[str, Any]) -> str:
         if unsure:
             said += "An end is too close to 0 or the ROPE for so few draws. Raise --draws."
         else:
-            said += f"The interval {common.zero_in(row)} and reaches beyond the ROPE."
+            said += (
+                f"The interval {common.zero_in(row)} and reaches beyond the ROPE (±{row.rope:g})."
+            )
     return said + _of_classes(fit, view, sets, where if clear else "")
 
 

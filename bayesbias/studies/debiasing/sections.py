@@ -214,7 +214,7 @@ def _sentence(result: Comparison, row: Any) -> str:
     if where == "negligible":
         return f"{said}. Practically unchanged: the change {change} lies within the ROPE.{part}"
     if where == "inconclusive":
-        why = f"The change {change} {common.zero_in(row)} and reaches beyond the ROPE."
+        why = f"The change {change} {common.zero_in(row)} and reaches beyond the ROPE (±{row.rope:g})."
         if unsure:
             why = f"An end of the change {change} is too close to 0 or the ROPE. Raise --draws."
         return f"{said}. Inconclusive: {why[:1].lower()}{why[1:]}{part}"

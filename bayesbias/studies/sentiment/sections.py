@@ -184,7 +184,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             "Share of the variance between sentence pairs",
             lambda: pd.concat(
                 [
-                    fit.variance_partition(group=name).assign(classifier=name)
+                    fit.variance_partition(view.prob, group=name).assign(classifier=name)
                     for name in result.classifiers
                 ],
                 ignore_index=True,
