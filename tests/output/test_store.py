@@ -342,7 +342,7 @@ def test_thirty_kills_leave_the_old_run_or_the_new_one(tmp_path):
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     kills = [row for row in rows if row["signal"] == signal.SIGKILL]
-    assert len(kills) >= 30
+    assert len(kills) >= (5 if os.environ.get("BAYESBIAS_TEST_SHORT") else 30)
     for row in rows:
         assert row["mark"] in ("old", "new"), row
         assert row["states"] == ["ok"], row

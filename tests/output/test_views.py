@@ -40,8 +40,8 @@ def result(request, tmp_path_factory):
 
 
 def width_of_text(text: str) -> float:
-    """Return the mean width of all intervals of a text, or of a page without its scripts."""
-    text = re.sub(r"(?s)<(style|script)\b.*?</\1>", "", text)
+    """Return the mean width of all intervals of a text, or of a page without scripts and records."""
+    text = re.sub(r"(?s)<(style|script|pre)\b.*?</\1>", "", text)
     ends = np.array(
         [
             [float(end.replace("\N{MINUS SIGN}", "-")) for end in pair]
