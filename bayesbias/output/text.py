@@ -8,10 +8,12 @@ import itertools
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from bayesbias.core import number_of
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
@@ -23,6 +25,8 @@ WIDTH = 80
 NARROW = 12  # columns of text are not made narrower
 LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 MOST_ROWS = 200  # of one table; what is shown first has fewer
+MOST_LINES = 25  # of what is printed without --detail: one screen
+FEWEST_ROWS = 3  # of a table, however much is said below it
 
 
 def to_text(
@@ -60,19 +64,79 @@ def to_text(
     """
     study, result, view = registry.shown(result, view)
     wanted = ("terminal", "detail" if detail else "brief")
-    blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
-    for section in [*study.sections(result, view), *more]:
-        if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
-            continue
-        title, rows = section.title, frame.head(MOST_ROWS)
+    header = "\n".join(line for text in study.header(result, view) for line in wrapped(text))
+    tables = _tables(study.sections(result, view), wanted)
+    said = interpretation_text(registry.interpretation(result, view), detail)
+    if not detail:
+        _fit_on_screen(tables, view.prob, f"{header}\n\n{said}")
+    tables += _tables(more, wanted)
+    blocks = [header, *(table.text(view.prob, detail) for table in tables), said]
+    return "\n\n".join(blocks)
+
+
+@dataclass
+class _Table:
+    """A table as the terminal prints it: some rows of a section."""
+
+    section: Section
+    rows: pd.DataFrame
+    n_left_out: int = 0
+
+    def text(self, prob: float, detail: bool) -> str:
+        """Return the lines of the table, under its title and over its notes."""
+        section, frame = self.section, self.section.frame
+        assert frame is not None
+        title = section.title
         if len(frame) > MOST_ROWS:
             title += f" (the first {MOST_ROWS} of {len(frame):,} rows; --out and the page have all)"
-        lines = [*wrapped(title), "", *table_lines(rows, section.columns, view.prob)]
-        lines += wrapped(section.note_for(rows)) + wrapped("" if detail else section.more)
-        blocks.append("\n".join(lines))
-    said = registry.interpretation(result, view)
-    blocks.append(interpretation_text(said, detail))
-    return "\n\n".join(blocks)
+        lines = [*wrapped(title), "", *table_lines(self.rows, section.columns, prob)]
+        if self.n_left_out:
+            lines.append(f"{number_of(self.n_left_out, 'more row')}: --detail.")
+        lines += wrapped(section.note_for(self.rows)) + wrapped("" if detail else section.more)
+        return "\n".join(lines)
+
+    @property
+    def numbered(self) -> pd.Series:
+        """Whether each row has numbers, and is no heading of others."""
+        if "is_heading" not in self.rows:
+            return pd.Series(True, index=self.rows.index)
+        return self.rows["is_heading"].isna()
+
+    def leave_out(self, number: int) -> None:
+        """Leave out some of the least important rows, and headings without rows."""
+        rows = self.rows[self.numbered]
+        importance = self.section.importance or (lambda rows: range(len(rows), 0, -1))
+        number = min(number, len(rows) - FEWEST_ROWS)
+        # Of equal rows the last ones are left out.
+        ranked = pd.Series(importance(rows), index=rows.index)[::-1].sort_values(kind="stable")
+        kept = self.rows.drop(ranked.index[:number])
+        self.n_left_out += number
+
+        numbered = self.numbered[kept.index]
+        empty = ~numbered & ~numbered.shift(-1, fill_value=False)
+        self.rows = kept[~empty]
+
+
+def _tables(sections: Sequence[Section], places: Sequence[str]) -> list[_Table]:
+    """Return the tables of the sections that are shown on one of some places."""
+    return [
+        _Table(section, section.frame.head(MOST_ROWS))
+        for section in sections
+        if section.shown_on(*places) and section.frame is not None and not section.frame.empty
+    ]
+
+
+def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
+    """Leave out rows, first of the longest table, until all is as long as one screen."""
+    while True:
+        lines = [*rest.splitlines()]
+        for table in tables:
+            lines += ["", *table.text(prob, detail=False).splitlines()]
+        longest = max(tables, key=lambda table: table.numbered.sum(), default=None)
+        excess = len(lines) - MOST_LINES
+        if excess <= 0 or longest is None or longest.numbered.sum() <= FEWEST_ROWS:
+            return
+        longest.leave_out(max(1, excess // 4))
 
 
 def to_html(result: Any) -> str:
@@ -102,7 +166,10 @@ def table_lines(
     To fit the terminal, numbers stand closer together, then long texts take several lines.
     """
     shown = printed(frame, columns, prob)
-    natural = [max(map(len, (head, *cells))) for _, head, cells in shown]
+    natural = [
+        max(len(line) for cell in (head, *cells) for line in cell.split("\n"))
+        for _, head, cells in shown
+    ]
     numbers = [column.is_number for column, _, _ in shown]
     widest = max(natural, default=0)
     for gap, most in ((2, widest), *((1, n) for n in range(widest, NARROW - 1, -1))):
@@ -126,10 +193,11 @@ def table_lines(
 def _folded(text: str, width: int) -> list[str]:
     """Return the lines of a cell; a name is broken after an underscore rather than anywhere.
 
-    Lines after the first of an indented text are indented further, so that they are no row.
+    Lines after the first of an indented text are indented further, so that they are no row. A cell
+    of several lines keeps them.
     """
-    if len(text) <= width:
-        return [text]
+    if "\n" in text or len(text) <= width:
+        return text.split("\n")
     indent = len(text) - len(text.lstrip())
     further = " " * (indent + 2 if indent else 0)
     lines = textwrap.TextWrapper(width, subsequent_indent=further)
@@ -218,7 +286,10 @@ def _brief(study: Study, result: Any, view: View, said: Interpretation) -> dict[
     shown = [of for of, *_ in printed(frame, first.columns, view.prob) if of.name != "label"]
     if "model" in frame and frame["model"].nunique() > 1:
         main = ["model", *main]
-    names = [*main, *(name for of in shown for name in (of.name, of.upper)), "verdict"]
+    names = list(main)
+    for column in shown:
+        names += [column.name, column.lower, column.upper]
+    names.append("verdict")
     names = [n for n in dict.fromkeys(names) if n in frame and n not in LEFT_OUT]
     rows = [
         {
