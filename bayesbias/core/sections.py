@@ -132,14 +132,14 @@ class Section:
         A line below the table, or what makes it from the rows that are shown.
     more : str
         A line below the table on the terminal, where ``--detail`` has more of it.
-    importance : function, optional
-        Returns a number for each row of the frame. Where the terminal has no room for all rows,
-        those with the smallest numbers are left out. By default the last rows are.
     show_on : str
         Some of ``terminal, brief, detail, page, fold, files, folder``, with blanks between them.
         ``terminal`` prints always, ``detail`` with and ``brief`` without ``--detail``; ``page`` is
         a part of the page and ``fold`` one that opens on a click; ``files`` are the run folder and
         JSON, ``folder`` the run folder alone.
+    importance : function, optional
+        Returns a number for each row of the frame. Where the terminal has no room for all rows,
+        those with the smallest numbers are left out. By default the last rows are.
     """
 
     name: str
@@ -150,8 +150,8 @@ class Section:
     text: str = ""
     note: str | Callable[[pd.DataFrame], str] = ""
     more: str = ""
-    importance: Callable[[pd.DataFrame], Sequence[float]] | None = None
     show_on: str = "detail fold files"
+    importance: Callable[[pd.DataFrame], Sequence[float]] | None = None
 
     def shown_on(self, *places: str) -> bool:
         """Say whether the section is shown on one of some places."""

@@ -3,6 +3,8 @@
 Header, tables, then result, warnings and notes.
 """
 
+from __future__ import annotations
+
 import html
 import itertools
 import re
@@ -63,15 +65,22 @@ def to_text(
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
     study, result, view = registry.shown(result, view)
-    wanted = ("terminal", "detail" if detail else "brief")
+    header, tables, said = _screen(study, result, view, detail)
+    tables += _tables(more, ("terminal", "detail" if detail else "brief"))
+    blocks = [header, *(table.text(view.prob, detail) for table in tables)]
+    return "\n\n".join([*blocks, interpretation_text(said, detail)])
+
+
+def _screen(
+    study: Study, result: Any, view: View, detail: bool = False
+) -> tuple[str, list[_Table], Interpretation]:
+    """Return header, tables and interpretation; without `detail` as much as a screen has room for."""
     header = "\n".join(line for text in study.header(result, view) for line in wrapped(text))
-    tables = _tables(study.sections(result, view), wanted)
-    said = interpretation_text(registry.interpretation(result, view), detail)
+    tables = _tables(study.sections(result, view), ("terminal", "detail" if detail else "brief"))
+    said = registry.interpretation(result, view)
     if not detail:
-        _fit_on_screen(tables, view.prob, f"{header}\n\n{said}")
-    tables += _tables(more, wanted)
-    blocks = [header, *(table.text(view.prob, detail) for table in tables), said]
-    return "\n\n".join(blocks)
+        _fit_on_screen(tables, view.prob, f"{header}\n\n{interpretation_text(said)}")
+    return header, tables, said
 
 
 @dataclass
@@ -82,16 +91,26 @@ class _Table:
     rows: pd.DataFrame
     n_left_out: int = 0
 
-    def text(self, prob: float, detail: bool) -> str:
-        """Return the lines of the table, under its title and over its notes."""
-        section, frame = self.section, self.section.frame
+    @property
+    def title(self) -> str:
+        """The title of the section; of a very long table also how many rows it has."""
+        frame = self.section.frame
         assert frame is not None
-        title = section.title
+        title = self.section.title
         if len(frame) > MOST_ROWS:
             title += f" (the first {MOST_ROWS} of {len(frame):,} rows; --out and the page have all)"
-        lines = [*wrapped(title), "", *table_lines(self.rows, section.columns, prob)]
-        if self.n_left_out:
-            lines.append(f"{number_of(self.n_left_out, 'more row')}: --detail.")
+        return title
+
+    @property
+    def left_out(self) -> str:
+        """Says how many rows there are beside those that are shown."""
+        return f"{number_of(self.n_left_out, 'more row')}: --detail." if self.n_left_out else ""
+
+    def text(self, prob: float, detail: bool) -> str:
+        """Return the lines of the table, under its title and over its notes."""
+        section = self.section
+        lines = [*wrapped(self.title), "", *table_lines(self.rows, section.columns, prob)]
+        lines += wrapped(self.left_out)
         lines += wrapped(section.note_for(self.rows)) + wrapped("" if detail else section.more)
         return "\n".join(lines)
 
@@ -140,22 +159,20 @@ def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
 
 
 def to_html(result: Any) -> str:
-    """Return what a notebook shows: header, first table, result, warnings and notes."""
+    """Return what a notebook shows: the words of the terminal, with tables."""
     study, result, view = registry.shown(result)
+    _, tables, said = _screen(study, result, view)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
-    for section in study.sections(result, view):
-        frame = section.frame if section.shown_on("terminal", "brief") else None
-        if frame is not None and not frame.empty:
-            rows = frame.head(MOST_ROWS)
-            columns = printed(rows, section.columns, view.prob)
-            cells = zip(*(cells for _, _, cells in columns), strict=True)
-            table = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
-            parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
-            parts.append(table.to_html(index=False, border=0))
-            note = section.note_for(rows)
-            for line in filter(None, (note, section.more)):
-                parts.append(f"<p>{html.escape(line)}</p>")
-    return "".join([*parts, study.interpret(result, view)._repr_html_()])
+    for table in tables:
+        section = table.section
+        columns = printed(table.rows, section.columns, view.prob)
+        cells = zip(*(cells for _, _, cells in columns), strict=True)
+        shown = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
+        parts.append(f"<p><b>{html.escape(table.title)}</b></p>")
+        parts.append(shown.to_html(index=False, border=0))
+        for line in filter(None, (table.left_out, section.note_for(table.rows), section.more)):
+            parts.append(f"<p>{html.escape(line)}</p>")
+    return "".join([*parts, said._repr_html_()])
 
 
 def table_lines(
@@ -287,8 +304,8 @@ def _brief(study: Study, result: Any, view: View, said: Interpretation) -> dict[
     if "model" in frame and frame["model"].nunique() > 1:
         main = ["model", *main]
     names = list(main)
-    for column in shown:
-        names += [column.name, column.lower, column.upper]
+    for printed_column in shown:
+        names += [printed_column.name, printed_column.lower, printed_column.upper]
     names.append("verdict")
     names = [n for n in dict.fromkeys(names) if n in frame and n not in LEFT_OUT]
     rows = [

@@ -359,9 +359,9 @@ def _unrelated_warnings(result: CorpusComparison) -> list[str]:
         geometry = result.cached(("geometry", first, last), partial(_geometry, result, first, last))
         if geometry.destroyed:
             out.append(
-                f"Distances to control words in {first} hardly correlate with those in {last} "
-                f"({geometry.least.value:.2f}). A change may be noise of the vectors: check the "
-                "files, or train on more text."
+                f"Distances to control words in {first} do not agree with those in {last} "
+                f"(correlation {geometry.least.value:.2f}). A change may be noise of the vectors: "
+                "check the files, or train on more text."
             )
     return out
 
