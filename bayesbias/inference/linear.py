@@ -15,7 +15,7 @@ one for each draw of the scales, and no effect has to be drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -496,16 +496,16 @@ class Mixtures:
         return out
 
 
-def expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Return the mean of the logistic of eta + sd z over a standard normal z."""
-    from scipy.special import expit
-
+def expected_outcome(
+    expected: Callable[[np.ndarray], np.ndarray], eta: np.ndarray, sd: np.ndarray
+) -> np.ndarray:
+    """Return the mean of ``expected(eta + sd z)`` over a standard normal z."""
     if not sd.any():
-        return expit(eta)
+        return expected(eta)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     out = np.zeros_like(eta)
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
-        out += weight * expit(eta + node * sd)
+        out += weight * expected(eta + node * sd)
     return out
 
 

@@ -337,7 +337,7 @@ class ResponsesResult(Result):
         draws = fit.scales_and_effects(())
         out = variances.term_variances(fit.design, draws, rows)
         n = len(next(iter(draws.values())))
-        noise = np.full(n, np.pi**2 / 3) if self.kind == "choice" else out.pop("")
+        noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
     def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
