@@ -136,7 +136,8 @@ def mean_probabilities(
     eta, free, n = added[at], np.zeros((len(at), 1)), len(added)
     for name, own in zip(kept, cells[1:], strict=True):
         eta += draws[name].reshape(n, -1)[at][:, own]
-    for name in set(design.spec.mu) - set(kept):
+    integrated_out = [name for name in design.spec.mu if name not in kept]
+    for name in integrated_out:
         free += draws[str(design.spec.parameters[name].args["sigma"])].reshape(n, -1)[at] ** 2
     means = expected_outcome(design.outcome_type.expected, eta, np.sqrt(free))
     return means @ weights, added @ weights
