@@ -242,8 +242,8 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if each:
             found.append(", ".join(each) + (f" ({name})" if name else ""))
             spec = fit.spec
-            about = spec.outcome, spec.likelihood, spec.results.group
-            robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")
+            distances = (spec.outcome, spec.results.group) == ("distance", "connection")
+            robust &= len(fits) == 1 and distances and spec.outcome_type.normal
     if not found:
         return []
     advice = "Look at the figure (plot_ppc), and report it." if len(fits) == 1 else "Report it."
