@@ -164,7 +164,7 @@ def test_seat_wefat_and_score(tmp_path):
     # Math is nearer to the female words, which the one-sided test does not ask about.
     said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert "Opposite" in said
-    assert "one-sided: is X" in said
+    assert "one-sided (X closer to A" in said
     assert "Opposite direction, significant at .05: SC-WEAT math" in " ".join(said.split())
     strict = run("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
     assert "Not significant at .001: WEAT." in strict
