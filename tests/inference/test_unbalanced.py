@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from bayesbias.core import FitError
 from bayesbias.inference import unbalanced
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.importance import Proposal, sample_costly
+from bayesbias.inference.importance import Proposal, Weighted, sample_costly
 from bayesbias.inference.likelihood import Collapsed, collapse, collapse_grid
 from bayesbias.inference.linear import moments_of
 from bayesbias.inference.sampling import sample_collapsed
@@ -241,11 +242,64 @@ def test_halves_of_the_proposal_are_drawn_in_proportion():
     """Its density has no step, so that weights of a target of the same form are equal."""
     proposal = Proposal(np.zeros(1), np.eye(1), np.array([1.5]), np.array([0.75]))
     uniform = (np.arange(20000) + 0.5) / 20000
-    points, _ = proposal.points(np.stack([uniform, np.full(20000, 0.5)], axis=1))
+    points = proposal.points(np.stack([uniform, np.full(20000, 0.5)], axis=1))
     assert (points > 0).mean() == pytest.approx(2 / 3, abs=1e-3)
     density = np.histogram(points, bins=[-0.2, 0, 0.2])[0]
     assert density[0] / density[1] == pytest.approx(1, abs=0.1)
     assert points.mean() == pytest.approx(proposal.offset[0], rel=0.05)
+
+
+def test_the_density_of_a_proposal_is_that_of_its_points():
+    """Its integral is one, and it gives two boxes the share of points that they have."""
+    root = np.array([[0.8, 0.3], [0.0, 0.5]])
+    up, down = np.array([1.6, 0.9]), np.array([0.7, 1.2])
+    proposal = Proposal(np.array([0.4, -0.2]), root, up, down, 30.0)
+    side = np.linspace(-12, 12, 1201)
+    grid_points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    density = np.exp(proposal.log_density(grid_points)) * (side[1] - side[0]) ** 2
+    assert density.sum() == pytest.approx(1, abs=2e-3)
+
+    points = proposal.points(np.random.default_rng(shifted(3)).random((40_000, 3)))
+    for box in (lambda u: u[:, 0] > 1.0, lambda u: (u[:, 0] < 0) & (u[:, 1] > -0.2)):
+        share = density[box(grid_points)].sum()
+        error = math.sqrt(share * (1 - share) / len(points))
+        assert box(points).mean() == pytest.approx(share, abs=4 * error + 5e-3)
+
+
+def test_points_of_all_rounds_count():
+    """Of a normal target far from the first proposal, later rounds find mean and covariance."""
+    mean, sds = np.array([1.5, -1.0, 0.0]), np.array([1.6, 0.6, 1.0])
+    proposal = Proposal(np.zeros(3), np.eye(3), np.ones(3), np.ones(3))
+    rng = np.random.default_rng(shifted(5))
+
+    def target(u: np.ndarray) -> np.ndarray:
+        return -0.5 * (((u - mean) / sds) ** 2).sum(axis=-1)
+
+    u = proposal.points(rng.random((400, 4)))[None]
+    found = Weighted.of((proposal,), (400,), u, target(u))
+    first_share = found.effective / found.number
+    for _ in range(3):
+        later = found.next_proposal()
+        u = later.points(rng.random((400, 4)))[None]
+        found = found.joined(later, u, target(u))
+    assert found.number == 1600
+    assert found.effective / found.number > max(2 * first_share, 0.5)
+    weights, flat = found.weights.ravel(), found.u.reshape(-1, 3)
+    error = 5 * sds / math.sqrt(found.effective)
+    assert (np.abs(weights @ flat - mean) < error).all()
+    spread = np.sqrt(weights @ (flat - weights @ flat) ** 2)
+    assert (np.abs(spread - sds) < error).all()
+
+
+def test_no_effects_take_no_factorization(monkeypatch):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(unbalanced.Factor, "update", refused)
+    theta = np.full((3, reduced.n_theta), -2.0)
+    assert reduced.draw_effects(theta, np.random.default_rng(0), ()) == {}
 
 
 @pytest.mark.slow
