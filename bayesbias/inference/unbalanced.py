@@ -65,7 +65,7 @@ import numpy as np
 
 from bayesbias.core import FitError
 from bayesbias.core.workers import one_thread_of_blas, threads
-from bayesbias.inference.factorization import MOST_IN_TAIL, Factor, Pattern
+from bayesbias.inference.factorization import Factor, Pattern
 from bayesbias.inference.kernel import FARTHEST, LOG_2PI, compiled, prior_constant, prior_shape
 from bayesbias.inference.likelihood import (
     ENOUGH_MIXED,
@@ -113,7 +113,7 @@ class Layout:
         Raises
         ------
         FitError
-            If it would take too much memory, or the dense tail grows too large.
+            If it would take too much memory.
         """
         from scipy import sparse
 
@@ -154,12 +154,6 @@ class Layout:
         connected = incidence.copy()
         connected.data = np.ones(len(connected.data))
         pattern = Pattern.of(connected.T @ connected, last)
-        if pattern.tail > MOST_IN_TAIL:
-            raise FitError(
-                f"the table: expected effects that at most {MOST_IN_TAIL:,} others connect, got "
-                f"{pattern.tail:,}: names, items or other units meet each other in too many ways. "
-                "Fit fewer units, or a model with fewer terms."
-            )
         _refuse_bytes(threads() * pattern.nbytes)
 
         incidence = incidence[:, pattern.order]

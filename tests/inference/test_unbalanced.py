@@ -20,10 +20,10 @@ from bayesbias.core import FitError
 from bayesbias.inference import unbalanced
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.importance import Proposal, Weighted, sample_costly
+from bayesbias.inference.importance import Proposal, Weighted, announce, sample_costly
 from bayesbias.inference.likelihood import Collapsed, collapse, collapse_grid
 from bayesbias.inference.linear import moments_of
-from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.inference.sampling import laplace, sample_collapsed, sample_theta
 from bayesbias.inference.unbalanced import Unbalanced
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
@@ -221,14 +221,24 @@ def test_what_has_no_noise_is_refused():
     assert Unbalanced.of(replace(design, y=exact)).without_noise()
 
 
-@pytest.mark.parametrize(
-    ("limit", "value", "said"),
-    [("MOST_IN_TAIL", 3, "at most 3 others"), ("MOST_BYTES", 1000, "takes")],
-)
-def test_what_is_too_large_is_refused(monkeypatch, limit, value, said):
-    monkeypatch.setattr(unbalanced, limit, value)
-    with pytest.raises(FitError, match=said):
+def test_what_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(unbalanced, "MOST_BYTES", 1000)
+    with pytest.raises(FitError, match="Fit fewer rows or units, or a model with"):
         Unbalanced.of(Design.of(load_model("default"), ragged()))
+
+
+def test_a_costly_fit_says_how_long_it_takes(monkeypatch, capsys):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+    announce(100, reduced, None)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Unbalanced, "seconds", 0.5)
+    announce(100, reduced, None)
+    rows = f"{len(reduced.design.y):,} rows"
+    assert capsys.readouterr().err == f"Sampling the model of {rows} takes about 50 seconds.\n"
+    announce(1000, reduced, None)
+    assert "about 8 minutes" in capsys.readouterr().err
+    announce(1000, reduced, False)
+    assert capsys.readouterr().err == ""
 
 
 def test_the_reduction_can_be_sent_to_a_worker():
@@ -316,6 +326,74 @@ def test_scales_and_results_agree_with_nuts():
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
 
 
+TWO_CROSSED = b"""
+schema = 1
+name = "two"
+description = "for the test"
+[likelihood]
+outcome = "distance"
+distribution = "Normal"
+mu = ["connection_mean", "word_effect", "attribute_effect"]
+sigma = "sigma"
+[results]
+group = "connection"
+[parameter.connection_mean]
+dims = ["connection"]
+distribution = "Normal"
+mu = 0
+sigma = 1
+[parameter.word_effect]
+dims = ["protected_word"]
+distribution = "Normal"
+mu = 0
+sigma = "word_sd"
+[parameter.attribute_effect]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "attribute_sd"
+[parameter.word_sd]
+distribution = "Exponential"
+lam = 2
+[parameter.attribute_sd]
+distribution = "Exponential"
+lam = 2
+[parameter.sigma]
+distribution = "Exponential"
+lam = 2
+"""
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [pytest.param(40, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.claim)],
+)
+def test_ranks_of_the_truth_are_uniform(tables):
+    """Simulation-based calibration (Talts et al. 2018) of one unbalanced design."""
+    reduced = Unbalanced.of(Design.of(parse_model(TWO_CROSSED, "two"), ragged(0.4)))
+    design, rng = reduced.design, np.random.default_rng(shifted(11))
+    settings = {"draws": 250, "tune": 250, "chains": 2, "engine": "auto", "progress": False}
+    below = []
+    for k in range(tables):
+        scales = dict(zip(reduced.scales, rng.exponential(0.5, 3), strict=True))
+        means = rng.normal(0, 1, design.size("connection_mean"))
+        y = means[design.index["connection_mean"]] + scales["sigma"] * rng.normal(
+            size=len(design.y)
+        )
+        for name, sd in (("word_effect", "word_sd"), ("attribute_effect", "attribute_sd")):
+            effects = rng.normal(0, scales[sd], design.size(name))
+            y += effects[design.index[name]]
+
+        again = reduced.of_outcome(y)
+        theta = sample_theta(again, {**settings, "seed": k}, 1).theta.reshape(-1, 3)
+        drawn = again.draw_effects(theta, rng, ["connection_mean"])["connection_mean"]
+        shares = (theta < np.log([scales[name] for name in reduced.scales])).mean(axis=0)
+        contrast = (drawn[:, 0] - drawn[:, 1] < means[0] - means[1]).mean()
+        below.append([*shares, contrast])
+    for name, ranks in zip([*reduced.scales, "contrast"], np.array(below).T, strict=True):
+        assert stats.kstest(ranks, "uniform").pvalue > 1e-3, name
+
+
 @pytest.mark.slow
 def test_nuts_takes_its_place(monkeypatch):
     from bayesbias.inference import importance
@@ -330,6 +408,23 @@ def test_nuts_takes_its_place(monkeypatch):
         {name: idata["posterior"][name].to_numpy()[0] for name in reduced.scales}
     )
     np.testing.assert_allclose(reduced.log_densities(theta), idata["sample_stats"]["logp"][0])
+
+
+@pytest.mark.slow
+def test_points_without_a_density_do_not_end_nuts(monkeypatch):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+    mode = laplace(reduced).log_m
+    whole = Unbalanced.log_density
+
+    def part(self: Unbalanced, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = whole(self, theta)
+        return (-math.inf if theta[0] > mode[0] + 0.3 else value), gradient
+
+    monkeypatch.setattr(Unbalanced, "log_density", part)
+    settings = {"draws": 60, "tune": 100, "chains": 2, "seed": 1, "engine": "nuts"}
+    theta = sample_theta(reduced, settings, 2).theta
+    assert theta.shape[:2] == (2, 60)
+    assert theta[..., 0].max() <= mode[0] + 0.3
 
 
 def test_same_seed_same_draws():
