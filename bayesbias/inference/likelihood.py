@@ -494,7 +494,7 @@ def numbered_variances(design: Design, terms: Sequence[str]) -> Numbered:
 def normal_terms(design: Design) -> list[str]:
     """Return the location parameters of a normal model; refuse any other model."""
     spec = design.spec
-    if spec.likelihood != "Normal":
+    if not spec.outcome_type.normal:
         raise NotCollapsible(f"the noise is {spec.likelihood}, not normal")
     terms = spec.location_parameters()
     for name in terms:

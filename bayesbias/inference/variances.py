@@ -34,7 +34,7 @@ _YARDSTICK = "neutral"
 
 def has_variance(spec: ModelSpec) -> bool:
     """Whether single pairs have a variance under every draw; with Student-t noise they need not."""
-    return spec.likelihood == "Normal"
+    return spec.outcome_type.normal
 
 
 def has_fixed_slope(spec: ModelSpec, name: str) -> bool:
@@ -53,7 +53,7 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
 def term_variances(design: Design, draws: Arrays, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return draws of the variance of every random term, and of noise under the name ``""``.
 
-    Variances are averaged over some rows, a mask or numbers. The variance of random slopes is
+    All are on the scale of the linear predictor. Variances are averaged over some rows, a mask or numbers. The variance of random slopes is
     multiplied by the mean square of the covariate.
     """
     spec = design.spec
@@ -75,6 +75,8 @@ def term_variances(design: Design, draws: Arrays, rows: np.ndarray) -> dict[str,
         out[""] = mean_square(sigma, design.index[sigma][rows])
     elif sigma is not None:
         out[""] = np.array([sigma**2])
+    elif design.outcome_type.noise_variance is not None:
+        out[""] = np.array([design.outcome_type.noise_variance])
     return out
 
 

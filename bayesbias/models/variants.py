@@ -280,8 +280,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     n = len(design.y)
     means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
-    # Counts of many trials vary beyond chance.
-    if design.trials is None or (design.trials == 1).all():
+    if not design.outcome_type.row_effects(design.trials):
         seen[_partition(np.arange(n))] = "the noise"
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:

@@ -193,7 +193,7 @@ def test_models_are_compared_on_the_same_items():
         found.contrasts(level="job", detail=True)
 
 
-@pytest.mark.parametrize("choice", [False, True])
+@pytest.mark.parametrize("choice", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_models_with_other_prompts_are_compared_on_those_of_both(choice):
     frame = crossed(models=("m", "n"), words=8, spread=0.5, seed=5)
     apart = frame["template"].isin(["t1", "t2"])
