@@ -282,8 +282,9 @@ class Reduction:
             unused = self.without_data(name)  # these entries keep their prior
             sd = np.sqrt(var[:, self.variance_of[name][unused]])
             flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
-        with one_thread_of_blas():
-            self._add_effects(theta, flat, rng)
+        if flat:
+            with one_thread_of_blas():
+                self._add_effects(theta, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
             center: Any = design.spec.parameters[name].args["mu"]
