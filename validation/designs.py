@@ -1,4 +1,4 @@
-"""Coverage of the model of numbers on tables that are not crossed, balanced and alike.
+"""Coverage of the models of answers on tables that are not crossed, balanced and alike.
 
 Each design states what is hard about it. The truth is that of the simulation, for the estimand named: new words, new
 prompts or both. Contrasts are of the first group with the mean of the others.
@@ -107,6 +107,43 @@ def skewed(rng):
     return rows, means
 
 
+PROMPT_SDS = (0.25, 0.5, 0.75)  # in log odds
+
+
+def rare(rng, answers=150, templates=2):
+    """Draw rare 0/1 answers of two groups in two prompts: rates of .5 to 8 %, without words."""
+    sd = PROMPT_SDS[rng.integers(len(PROMPT_SDS))]
+    centers = rng.uniform(np.log(0.005), np.log(0.08), 2)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    of_template, rows, means = rng.normal(0, sd, templates), [], []
+    for group, center in enumerate(centers):
+        means.append(expit(center + np.sqrt(2) * sd * nodes) @ weights / weights.sum())
+        eta = center + of_template + rng.normal(0, sd, templates)
+        for template, chosen in enumerate(rng.binomial(answers, expit(eta))):
+            outcomes = [1] * chosen + [0] * (answers - chosen)
+            rows += [(f"g{group}", "", f"t{template}", "", outcome) for outcome in outcomes]
+    return rows, np.array(means)
+
+
+def chosen(rng, word_sds=(1.0, 1.0), words=10, templates=4, repeats=5):
+    """Draw repeated 0/1 answers of groups, each of words of its own in the same templates."""
+    groups = len(word_sds)
+    centers, of_template = rng.normal(0, 0.7, groups), rng.normal(0, 0.4, templates)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    rows, means = [], []
+    for group, word_sd in enumerate(word_sds):
+        eta = centers[group] + rng.normal(0, word_sd, words)[:, None] + of_template
+        eta = eta + rng.normal(0, 0.3, templates) + rng.normal(0, 0.3, eta.shape)
+        spread = np.sqrt(word_sd**2 + 0.4**2 + 2 * 0.3**2)
+        means.append(expit(centers[group] + spread * nodes) @ weights / weights.sum())
+        answered = rng.random((*eta.shape, repeats)) < expit(eta)[..., None]
+        rows += [
+            (f"g{group}", f"g{group}w{w}", f"t{t}", "", int(answered[w, t, r]))
+            for w, t, r in np.ndindex(answered.shape)
+        ]
+    return rows, np.array(means)
+
+
 def design(about, estimand, least=0.84, **options):
     """Return a design of `crossed`."""
     return Design(
@@ -135,6 +172,14 @@ DESIGNS = {
         "40 names a group, each in 3 of 30 scenarios", "population",
         words=40, templates=1, items=30, scenarios=3,
     ),
+    "rare": Design(
+        "0/1 answers, rates below 8 %, 150 answers a group to each of 2 prompts", "population", 0.84, rare
+    ),
+    "chosen": Design("0/1 answers: 2 groups of 10 words in 4 templates", "population", 0.87, chosen),
+    "chosen_5_to_1": Design(
+        "0/1 answers: words of the first of 5 groups vary five times as much", "population", 0.84,
+        functools.partial(chosen, word_sds=(2.0, 0.4, 0.4, 0.4, 0.4)),
+    ),
     "skewed": Design("scores near 0: means .03 and .09", "population", 0.82, skewed),
 }  # fmt: skip
 
@@ -147,6 +192,7 @@ def one(name, number):
     table = bb.responses_table(pd.DataFrame(rows, columns=COLUMNS))
     found = bb.fit_responses(table, seed=number, **SAMPLING)
     contrasts = found.contrasts(PROB, estimand=about.estimand, level="overall")
+    contrasts = contrasts[contrasts["scale"] != "log_odds"]
     label = "g0 - g1" if len(means) == 2 else "g0 - others"
     row = contrasts.set_index("contrast").loc[label]
     truth = means[0] - means[1:].mean()
