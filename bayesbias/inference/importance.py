@@ -18,6 +18,10 @@ For instance, let the log density of one coordinate drop by 2.25 at 1.5 down, an
 The halves are 1.5 / sqrt(4.5) = 0.71 and 1.5 / sqrt(1) = 1.5 wide, so that 68 % of the points lie
 above the mode.
 
+4. *Bounds.* Counts have an approximate density, and a closer one that costs more
+   (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
+   predicted for the others, and all are weighted again.
+
 The effects need no points: given the SDs they are normal, and results are mixtures over the SDs.
 """
 
@@ -44,12 +48,12 @@ from bayesbias.inference.sampling import (
 _DEGREES = 10.0
 _ROUNDS = 5
 _LEAST_SHARE, _LEAST_SHARE_LATER = 0.25, 0.1  # of points that count, in the first round and later
-_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 110.0, 180.0  # effective draws: diagnostics ask for 100
 _CHEAP_S, _ENOUGH_PER_CHAIN = 0.1, 750.0
 _FEWEST, _MOST = 64, 512  # points of a chain in a block, powers of two
 _MOST_POINTS = 8192  # of a chain
 _BLOCK_S = 1.5  # how long a block of more than the fewest points may take
 _TRUST = 200.0  # effective draws that the covariance of the last proposal counts for
+_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT = 64, 4  # points whose bounds are computed
 _SEARCHES = 300  # densities that the mode and the curvature take
 _LONG_S = 10.0
 _REACH = 1.5  # where drops of the log density are measured
@@ -169,7 +173,12 @@ class Weighted:
 
 
 def sample_costly(
-    reduced: Reduction, draws: int, chains: int, seed: int, progress: bool | None = None
+    reduced: Reduction,
+    draws: int,
+    chains: int,
+    seed: int,
+    progress: bool | None = None,
+    start: ScaleApproximation | None = None,
 ) -> tuple[np.ndarray, np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales of the same weight, and their log densities.
 
@@ -181,12 +190,14 @@ def sample_costly(
     Engine
     ScaleApproximation
     """
-    announce(_WANTED_PER_CHAIN * chains * 2 / threads() + _SEARCHES, reduced, progress)
-    start = laplace(reduced, near=True)
+    least_per_chain, wanted_per_chain = reduced.per_chain
+    announce(wanted_per_chain * chains * 2 / threads() + _SEARCHES, reduced, progress)
+    start = laplace(reduced, near=True) if start is None else start
     nothing = np.empty((chains, 0, reduced.n_theta)), np.empty((chains, 0))
     if not start.found:
         return *nothing, Engine(asked="quick", why_not="no mode"), start
     block = _points_in_a_block(reduced, chains)
+    reduced.started(start.theta(start.mode)[0])
     proposal = _split_proposal(reduced, start)
     streams = itertools.count()
 
@@ -209,15 +220,18 @@ def sample_costly(
 
     # Ends of intervals of the SDs themselves gain from more draws, where these are cheap.
     cheap = min(_CHEAP_S / reduced.seconds, _ENOUGH_PER_CHAIN)
-    wanted = min(max(cheap, _WANTED_PER_CHAIN), draws / 3) * chains
+    if reduced.is_approximate:  # few of which will differ
+        cheap = 0.0
+    wanted = min(max(cheap, wanted_per_chain), draws / 3) * chains
     most = _MOST_POINTS * chains
-    least = min(_LEAST_PER_CHAIN, draws / 3) * chains
+    least = min(least_per_chain, draws / 3) * chains
     with ticking("sampling standard deviations", most, progress) as tick:
         for number in range(_ROUNDS):
             found = weighted(1, tick)
             if math.isnan(found.pareto_k):
                 return *nothing, Engine(asked="quick", why_not="no mode"), start
-            least_share = _LEAST_SHARE if number == 0 else _LEAST_SHARE_LATER
+            is_first = number == 0 and not reduced.is_approximate
+            least_share = _LEAST_SHARE if is_first else _LEAST_SHARE_LATER
             while found.effective < wanted and found.number < most:
                 if found.effective < least_share * found.number:
                     break
@@ -228,7 +242,9 @@ def sample_costly(
                 break
             proposal = found.proposal(proposal)
 
-    few = found.effective < least
+    if found.pareto_k <= MOST_PARETO_K and found.effective >= least:
+        found = corrected(found, reduced, start, seed)
+    few = found.effective < least / 2
     why_not = "pareto_k" if not found.pareto_k <= MOST_PARETO_K else "effective" if few else ""
     k = float(found.pareto_k) if math.isfinite(found.pareto_k) else None
     engine = Engine(
@@ -238,9 +254,41 @@ def sample_costly(
         return *nothing, engine, start
     theta, _, log_slope = start.theta(found.u)
     density = found.density - log_slope.sum(axis=2)
-    taken = _resampled(found.weights, draws, np.random.default_rng([seed, 5]))
+    distinct = min(draws, max(reduced.most_mixed // chains, 1)) if reduced.is_approximate else draws
+    taken = _resampled(found.weights, distinct, np.random.default_rng([seed, 5]))
+    taken = taken[:, np.arange(draws) * distinct // draws]
     along = np.arange(chains)[:, None]
     return theta[along, taken], density[along, taken], engine, start
+
+
+def corrected(
+    found: Weighted, reduced: Reduction, start: ScaleApproximation, seed: int
+) -> Weighted:
+    """Weight points by the bounds of a reduction, where it has bounds.
+
+    These are costly, so that they are computed at some of the points. What a bound has more than the
+    density varies smoothly with the scales: at the other points it follows from a regression on the
+    coordinates along the axes and their squares.
+    """
+    n, points = reduced.n_theta, found.u.reshape(-1, reduced.n_theta)
+    along = np.linalg.solve(start.root, (points - start.mode).T).T
+    number = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * (1 + 2 * n))
+    # Not in proportion to their weights, so that they also lie where those of the bounds are larger.
+    spread = np.sqrt(found.weights.reshape(1, -1))
+    chosen = np.unique(_resampled(spread, number, np.random.default_rng([seed, 9])))
+    theta, _, log_slope = start.theta(points[chosen])
+    bounds = reduced.bounds(theta)
+    if bounds is None:
+        return found
+    gain = bounds + log_slope.sum(axis=1) - found.density.ravel()[chosen]
+    along = np.clip(along, along[chosen].min(axis=0), along[chosen].max(axis=0))
+    terms = np.concatenate([np.ones((len(along), 1)), along, along**2], axis=1)
+    coefs = np.linalg.lstsq(terms[chosen], gain, rcond=None)[0]
+    expected = terms @ coefs
+    expected[chosen] = gain
+    return Weighted.of(
+        found.u, found.density + expected.reshape(found.density.shape), found.proposed
+    )
 
 
 def announce(densities: float, reduced: Reduction, progress: bool | None) -> None:
@@ -255,7 +303,8 @@ def announce(densities: float, reduced: Reduction, progress: bool | None) -> Non
 def _points_in_a_block(reduced: Reduction, chains: int) -> int:
     """Return how many points a chain has in a block: more where they are cheap."""
     number = _FEWEST
-    while number < _MOST and 2 * number * chains * reduced.seconds <= _BLOCK_S:
+    most = _FEWEST if reduced.is_approximate else _MOST
+    while number < most and 2 * number * chains * reduced.seconds <= _BLOCK_S:
         number *= 2
     return number
 
