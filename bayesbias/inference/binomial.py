@@ -79,16 +79,19 @@ from bayesbias.models.design import Arrays, Design
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _NODE_WEIGHTS = _NODE_WEIGHTS / _NODE_WEIGHTS.sum()
 _MOST_STEPS, _MOST_CHORDS, _MOST_ROUNDS = 60, 12, 30
+_ROUNDS_IN_FULL = 2  # after which the spread moves half as far
 _CONTRACTS = 0.2  # steps with the same factor go on while each gains less than this share
 _SHORTEST = 1e-4  # of a Newton step that is halved
+_LEAST_GAIN = 1e-4  # of a Newton step, over the square of how close its end has to be
+_ROUNDING = 1e-12  # of a sum of log densities, relative
 _CLOSE, _CLOSER = 3e-4, 1e-7  # how far log odds may be from those that W is of
 _FARTHEST_START = 8.0  # of a standardized effect
 _FARTHEST_STEP = 2.0  # of log odds in one round
 _STILL, _STILL_WIDE = 1e-3, 1e-2  # in log odds, and relative to their variance
-_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 20.0, 40.0  # effective draws
+_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 25.0, 25.0  # effective draws
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((1e-3, 400), (1e-2, 200), (1e-1, 128)), 64
-_FEW_EFFECTS = 50
+_FEW_EFFECTS, _MOST_OF_NUTS = 50, 2000  # for NUTS in seconds, and at all
 _BOUNDS_OF_A_FIT, _LONG_S = 1000, 60.0  # densities' worth, and the time they may take
 _LITTLE = 0.1  # in posterior SDs
 _CHECKED = 6  # points
@@ -224,6 +227,11 @@ class Binomial(Unbalanced):
     def is_approximate(self) -> bool:
         """True: effects given the scales are searched for."""
         return True
+
+    @property
+    def has_nuts(self) -> bool:
+        """Whether NUTS samples so many effects in reasonable time."""
+        return self.layout.pattern.size <= _MOST_OF_NUTS
 
     @property
     def most_mixed(self) -> int:
@@ -362,6 +370,7 @@ class Binomial(Unbalanced):
             if value_near > value:
                 standard, log_odds, value = near, log_odds_near, value_near
 
+        rounding = _ROUNDING * (1.0 + abs(value))
         for _ in range(_MOST_STEPS):
             _at_log_odds(y, n, log_odds, residual, weight)
             log_determinant = factor.update(layout.cross_products(weight), sds)
@@ -372,7 +381,7 @@ class Binomial(Unbalanced):
                 gradient = sds * layout.products(residual) - standard
                 step = factor.solve(gradient)
                 gain = float(gradient @ step)
-                found = gain < close**2
+                found = gain < _LEAST_GAIN * close**2
                 if found or gain > _CONTRACTS * last:
                     break
                 last, share = gain, 1.0
@@ -381,13 +390,16 @@ class Binomial(Unbalanced):
                     log_odds_moved = self._log_odds(sds, moved)
                     value_moved = _at_log_odds(y, n, log_odds_moved, residual, weight)
                     value_moved -= 0.5 * moved @ moved
-                    if value_moved >= value or share < _SHORTEST:
+                    if value_moved >= value - rounding or share < _SHORTEST:
                         break
                     share /= 2
                 standard, log_odds, value = moved, log_odds_moved, value_moved
                 if share < 1.0:
                     break
             if found and np.abs(log_odds - of_factor).max() < close:
+                if close < _CLOSE:
+                    _at_log_odds(y, n, log_odds, residual, weight)
+                    log_determinant = factor.update(layout.cross_products(weight), sds)
                 log_likelihood = value + self.constant - 0.5 * log_determinant
                 return Fitted(log_likelihood, standard, log_odds, np.zeros(0))
         return Fitted(-math.inf, standard, log_odds, np.zeros(0))
@@ -407,7 +419,7 @@ class Binomial(Unbalanced):
             spread = layout.row_variances(factor.inverse_at_entries()[0], sds)
 
         residual, weight = np.empty(len(y)), np.empty(len(y))
-        for _ in range(_MOST_ROUNDS):
+        for number in range(_MOST_ROUNDS):
             _expected(y, n, log_odds, spread, _NODES, _NODE_WEIGHTS, residual, weight)
             log_determinant = factor.update(layout.cross_products(weight), sds)
             if not math.isfinite(log_determinant):
@@ -425,17 +437,17 @@ class Binomial(Unbalanced):
                 last = moved
                 _expected(y, n, log_odds, spread, _NODES, _NODE_WEIGHTS, residual, weight)
             inverse, diagonal = factor.inverse_at_entries()
-            before, spread = spread, layout.row_variances(inverse, sds)
-            widened = float((np.abs(spread - before) / (1.0 + spread)).max())
+            found = layout.row_variances(inverse, sds)
+            widened = float((np.abs(found - spread) / (1.0 + found)).max())
             if moved < _STILL and widened < _STILL_WIDE:
                 break
-        else:
-            log_determinant = math.nan
+            # Where p is small, a wider spread raises W, which makes it narrow again.
+            spread = found if number < _ROUNDS_IN_FULL else 0.5 * (spread + found)
         if not math.isfinite(log_determinant):
             return Fitted(-math.inf, standard, log_odds, spread)
-        value = _expected(y, n, log_odds, spread, _NODES, _NODE_WEIGHTS, residual, weight)
+        value = _expected(y, n, log_odds, found, _NODES, _NODE_WEIGHTS, residual, weight)
         value += self.constant - 0.5 * (standard @ standard + diagonal.sum() - len(sds))
-        return Fitted(value - 0.5 * log_determinant, standard, log_odds, spread)
+        return Fitted(value - 0.5 * log_determinant, standard, log_odds, found)
 
     def _start(self, theta: np.ndarray, sds: np.ndarray, fitted: Fitted, factor: Factor) -> Start:
         """Return where searches at other scales start.

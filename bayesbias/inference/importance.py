@@ -20,7 +20,7 @@ above the mode.
 
 4. *Bounds.* Counts have an approximate density, and a closer one that costs more
    (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
-   predicted for the others, and all are weighted again.
+   predicted for the others, and all are weighted by it.
 
 The effects need no points: given the SDs they are normal, and results are mixtures over the SDs.
 """
@@ -200,13 +200,15 @@ def sample_costly(
     reduced.started(start.theta(start.mode)[0])
     proposal = _split_proposal(reduced, start)
     streams = itertools.count()
+    gain: Gain | None = None
 
     def weighted(blocks: int, tick: Tick) -> Weighted:
         parts = []
         for _, chain in itertools.product(range(blocks), range(chains)):
             uniform = _sobol(reduced.n_theta + 1, block, [seed, 8, next(streams), chain])
             points, proposed = proposal.points(uniform)
-            parts.append((points, start.log_densities(reduced, points), proposed))
+            density = start.log_densities(reduced, points)
+            parts.append((points, density if gain is None else density + gain(points), proposed))
             tick(block)
         arrays = (np.stack(array) for array in zip(*parts, strict=True))
         # By chain, then by block.
@@ -230,6 +232,10 @@ def sample_costly(
             found = weighted(1, tick)
             if math.isnan(found.pareto_k):
                 return *nothing, Engine(asked="quick", why_not="no mode"), start
+            if number == 0 and reduced.is_approximate:
+                gain = Gain.of(found, reduced, start, seed)
+                if gain is not None:
+                    found = Weighted.of(found.u, found.density + gain(found.u), found.proposed)
             is_first = number == 0 and not reduced.is_approximate
             least_share = _LEAST_SHARE if is_first else _LEAST_SHARE_LATER
             while found.effective < wanted and found.number < most:
@@ -242,11 +248,11 @@ def sample_costly(
                 break
             proposal = found.proposal(proposal)
 
-    if found.pareto_k <= MOST_PARETO_K and found.effective >= least:
-        found = corrected(found, reduced, start, seed)
-    few = found.effective < least / 2
+    few = found.effective < least
     why_not = "pareto_k" if not found.pareto_k <= MOST_PARETO_K else "effective" if few else ""
     k = float(found.pareto_k) if math.isfinite(found.pareto_k) else None
+    if not reduced.has_nuts:  # diagnostics say what is wrong
+        why_not = ""
     engine = Engine(
         "nuts" if why_not else "quick", "quick", k, found.effective, found.number, why_not
     )
@@ -261,34 +267,58 @@ def sample_costly(
     return theta[along, taken], density[along, taken], engine, start
 
 
-def corrected(
-    found: Weighted, reduced: Reduction, start: ScaleApproximation, seed: int
-) -> Weighted:
-    """Weight points by the bounds of a reduction, where it has bounds.
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """What a closer bound of the log density has more, predicted from coordinates of the scales.
 
-    These are costly, so that they are computed at some of the points. What a bound has more than the
-    density varies smoothly with the scales: at the other points it follows from a regression on the
-    coordinates along the axes and their squares.
+    Attributes
+    ----------
+    start : ScaleApproximation
+        The axes along which coordinates count.
+    low, high : ndarray, shape (n,)
+        The range along each axis where bounds are known; beyond, the gain stays as it is there.
+    coefs : ndarray, shape (1 + 2 n,)
+        Of one, the coordinates along the axes, and their squares.
     """
-    n, points = reduced.n_theta, found.u.reshape(-1, reduced.n_theta)
-    along = np.linalg.solve(start.root, (points - start.mode).T).T
-    number = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * (1 + 2 * n))
-    # Not in proportion to their weights, so that they also lie where those of the bounds are larger.
-    spread = np.sqrt(found.weights.reshape(1, -1))
-    chosen = np.unique(_resampled(spread, number, np.random.default_rng([seed, 9])))
-    theta, _, log_slope = start.theta(points[chosen])
-    bounds = reduced.bounds(theta)
-    if bounds is None:
-        return found
-    gain = bounds + log_slope.sum(axis=1) - found.density.ravel()[chosen]
-    along = np.clip(along, along[chosen].min(axis=0), along[chosen].max(axis=0))
-    terms = np.concatenate([np.ones((len(along), 1)), along, along**2], axis=1)
-    coefs = np.linalg.lstsq(terms[chosen], gain, rcond=None)[0]
-    expected = terms @ coefs
-    expected[chosen] = gain
-    return Weighted.of(
-        found.u, found.density + expected.reshape(found.density.shape), found.proposed
-    )
+
+    start: ScaleApproximation
+    low: np.ndarray
+    high: np.ndarray
+    coefs: np.ndarray
+
+    @classmethod
+    def of(
+        cls, found: Weighted, reduced: Reduction, start: ScaleApproximation, seed: int
+    ) -> Gain | None:
+        """Regress the gain at some of the points on their coordinates; None without bounds."""
+        n, points = reduced.n_theta, found.u.reshape(-1, reduced.n_theta)
+        number = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * (1 + 2 * n))
+        # Not in proportion to their weights, so that some lie where those of the bounds are larger.
+        spread = np.sqrt(found.weights.reshape(1, -1))
+        chosen = np.unique(_resampled(spread, number, np.random.default_rng([seed, 9])))
+        theta, _, log_slope = start.theta(points[chosen])
+        bounds = reduced.bounds(theta)
+        if bounds is None:
+            return None
+        gains = bounds + log_slope.sum(axis=1) - found.density.ravel()[chosen]
+        finite = np.isfinite(gains)
+        along = cls._along(start, points[chosen[finite]])
+        coefs = np.linalg.lstsq(cls._terms(along), gains[finite], rcond=None)[0]
+        return cls(start, along.min(axis=0), along.max(axis=0), coefs)
+
+    def __call__(self, u: np.ndarray) -> np.ndarray:
+        """Return the gain at coordinates, shape (..., n)."""
+        along = self._along(self.start, u.reshape(-1, u.shape[-1]))
+        terms = self._terms(np.clip(along, self.low, self.high))
+        return (terms @ self.coefs).reshape(u.shape[:-1])
+
+    @staticmethod
+    def _along(start: ScaleApproximation, u: np.ndarray) -> np.ndarray:
+        return np.linalg.solve(start.root, (u - start.mode).T).T
+
+    @staticmethod
+    def _terms(along: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.ones((len(along), 1)), along, along**2], axis=1)
 
 
 def announce(densities: float, reduced: Reduction, progress: bool | None) -> None:
@@ -303,7 +333,7 @@ def announce(densities: float, reduced: Reduction, progress: bool | None) -> Non
 def _points_in_a_block(reduced: Reduction, chains: int) -> int:
     """Return how many points a chain has in a block: more where they are cheap."""
     number = _FEWEST
-    most = _FEWEST if reduced.is_approximate else _MOST
+    most = 2 * _FEWEST if reduced.is_approximate else _MOST
     while number < most and 2 * number * chains * reduced.seconds <= _BLOCK_S:
         number *= 2
     return number

@@ -228,6 +228,11 @@ class Reduction:
         """Whether effects given the scales are searched for, so that few draws of scales differ."""
         return False
 
+    @property
+    def has_nuts(self) -> bool:
+        """Whether NUTS can take over where importance weights cannot be trusted."""
+        return True
+
     def started(self, theta: np.ndarray) -> None:
         """Let what is searched for at each value of the log scales start near one of them."""
 

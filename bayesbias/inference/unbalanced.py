@@ -180,6 +180,10 @@ class Layout:
             incidence.indptr, incidence.indices, pattern.starts, pattern.columns, total
         )
 
+    @functools.cached_property
+    def _transposed(self) -> Any:
+        return self.incidence.T
+
     def cross_products(self, weights: np.ndarray) -> np.ndarray:
         """Return the lower triangle of Z'WZ for weights of the rows, in the order of the pattern."""
         incidence = self.incidence
@@ -205,7 +209,7 @@ class Layout:
 
     def products(self, values: np.ndarray) -> np.ndarray:
         """Return Z' times values of the rows."""
-        return self.incidence.T @ values
+        return self._transposed @ values
 
     def sums(self, effects: np.ndarray) -> np.ndarray:
         """Return Z times effects: the means of the rows."""
