@@ -389,7 +389,7 @@ class Binomial(Unbalanced):
                     moved = standard + share * step
                     log_odds_moved = self._log_odds(sds, moved)
                     value_moved = _at_log_odds(y, n, log_odds_moved, residual, weight)
-                    value_moved -= 0.5 * moved @ moved
+                    value_moved -= 0.5 * float(moved @ moved)
                     if value_moved >= value - rounding or share < _SHORTEST:
                         break
                     share /= 2

@@ -240,17 +240,15 @@ def fit(
         if reduced:
             method = "collapsed"
             sampled = sample_collapsed(reduced, settings, cores)
-        elif design.trials is not None and sampler != "pairwise":
+        elif design.outcome_type.engine and sampler != "pairwise":
             from bayesbias.inference.binomial import sample_quickly
-            from bayesbias.inference.counts import sample_counts
 
-            ordered = design.ordered()
-            sampled, tried, approximate = sample_quickly(ordered, settings)
+            method = design.outcome_type.engine
+            sampled, tried, approximate = sample_quickly(design.ordered(), settings)
             if approximate is not None:
                 method = approximate.method
             else:
-                method = "counts"
-                sampled = sample_counts(ordered, settings, cores)
+                sampled = SAMPLERS[method](design, settings, cores)
                 if sampled is not None:
                     sampled = replace(sampled, engine=tried)
         if sampled is None:
@@ -282,6 +280,20 @@ def fit(
     return with_pointwise(result) if pointwise else result
 
 
+def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:
+    from bayesbias.inference.counts import sample_counts
+
+    return sample_counts(design.ordered(), settings, cores)
+
+
+SAMPLERS = {"counts": _sample_counts}
+"""Samplers of models that have no exact reduction, by the `engine` of their outcome.
+
+Each takes the design, the settings and the number of cores. It returns None for a model that it does
+not serve, which is then sampled row by row.
+"""
+
+
 def model_for(table: Any) -> str:
     """Return the model that a table is fitted with unless another is named."""
     frame = table.frame if isinstance(table, PairTable) else table
@@ -291,8 +303,8 @@ def model_for(table: Any) -> str:
 
 def refuse_equal_outcomes(design: Design) -> None:
     """Refuse rows whose outcomes differ by less than single precision."""
-    if design.trials is not None:
-        return  # a model of log odds has no noise of its own
+    if not design.outcome_type.continuous:
+        return  # counts and labels have no noise of their own
     spread = float(np.ptp(design.y))
     if len(design.y) > 1 and spread < _LEAST_RANGE:
         raise FitError(

@@ -87,7 +87,7 @@ from bayesbias.models.spec import ModelSpec
 MOST_CUBES = 3e7
 _CUBES_PER_SECOND = 1.5e9
 _COSTLY_S = 1e-3
-_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 110.0, 180.0  # effective draws: diagnostics ask for 100
+_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 100.0, 110.0  # effective draws: diagnostics ask for 100
 _MOST_BLOCKS = 2000  # of a table that may still be a grid
 _LEAST_SQUARE = 1e-22  # of noise, relative to the outcomes
 ENOUGH_MIXED = 1000
@@ -313,8 +313,9 @@ class Reduction:
             unused = self.without_data(name)  # these entries keep their prior
             sd = np.sqrt(var[:, self.variance_of[name][unused]])
             flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
-        with one_thread_of_blas():
-            self._add_effects(theta, flat, rng)
+        if flat:
+            with one_thread_of_blas():
+                self._add_effects(theta, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
             center: Any = design.spec.parameters[name].args["mu"]
@@ -525,7 +526,7 @@ def numbered_variances(design: Design, terms: Sequence[str]) -> Numbered:
 
 def normal_terms(design: Design) -> list[str]:
     """Return the location parameters of a normal model; refuse any other model."""
-    if design.spec.likelihood != "Normal":
+    if not design.outcome_type.normal:
         raise NotCollapsible(f"the noise is {design.spec.likelihood}, not normal")
     return normal_effects(design)
 
