@@ -90,7 +90,7 @@ _FARTHEST_STEP = 2.0  # of log odds in one round
 _STILL, _STILL_WIDE = 1e-3, 1e-2  # in log odds, and relative to their variance
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 25.0, 25.0  # effective draws
 # Draws of the scales in a mixture, up to a cost of each in seconds.
-_MIXED, _FEWEST_MIXED = ((1e-3, 400), (1e-2, 200), (1e-1, 128)), 64
+_MIXED, _FEWEST_MIXED = ((3e-4, 400), (1e-2, 200), (1e-1, 128)), 64
 _FEW_EFFECTS, _MOST_OF_NUTS = 50, 2000  # for NUTS in seconds, and at all
 _BOUNDS_OF_A_FIT, _LONG_S = 1000, 60.0  # densities' worth, and the time they may take
 _LITTLE = 0.1  # in posterior SDs
