@@ -103,7 +103,9 @@ def skewed(rng):
         eta = brentq(short, -12, 3) + of_template + rng.normal(0, sds["group"], templates)
         eta = eta + rng.normal(0, sds["word"], words)[:, None]
         y = expit(eta + rng.normal(0, sds["answer"], eta.shape))
-        rows += [(f"g{group}", f"g{group}w{w}", f"t{t}", "", y[w, t]) for w, t in np.ndindex(y.shape)]
+        rows += [
+            (f"g{group}", f"g{group}w{w}", f"t{t}", "", y[w, t]) for w, t in np.ndindex(y.shape)
+        ]
     return rows, means
 
 
@@ -146,9 +148,7 @@ def chosen(rng, word_sds=(1.0, 1.0), words=10, templates=4, repeats=5):
 
 def design(about, estimand, least=0.84, **options):
     """Return a design of `crossed`."""
-    return Design(
-        about, estimand, least, functools.partial(crossed, estimand=estimand, **options)
-    )
+    return Design(about, estimand, least, functools.partial(crossed, estimand=estimand, **options))
 
 
 PROMPTS = {"items": 10, "group_by_template": 0.15}

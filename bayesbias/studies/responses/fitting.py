@@ -435,7 +435,8 @@ class ResponsesResult(Result):
         for name in fit.spec.mu:
             parameter = fit.spec.parameters[name]
             if "template" in parameter.dims and {"group", "arm"} & {*parameter.dims}:
-                variance += draws[str(parameter.args["sigma"])].reshape(-1, 1) ** 2
+                sds = draws[str(parameter.args["sigma"])].reshape(len(variance), -1)
+                variance += (sds**2).mean(axis=1, keepdims=True)
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 
