@@ -21,7 +21,7 @@ PAGES = {
     "fits": ("Models and fits", ("models", "inference")),
     "scores": ("Scores", ("scores",)),
     "studies": ("Studies, simulation, sweeps", ("studies", "simulation", "sweeps")),
-    "output": ("Figures, pages, folders, errors", ("plots", "output", "core")),
+    "output": ("Figures, pages, folders, lesson, errors", ("plots", "output", "lesson", "core")),
 }
 
 # Classes of results: documented, and not built by users.
@@ -161,6 +161,14 @@ def write(app):
         shutil.copy2(path, DOCS / "tutorials" / path.name)
 
 
+def write_lesson(app, error):
+    """Write the lesson beside the finished site."""
+    from bayesbias.lesson import write_lesson as write_page
+
+    if error is None and app.builder.format == "html":
+        write_page(Path(app.outdir) / "averaging.html")
+
+
 def link_to_copies(app, page, source):
     """Let links to notebooks of the checkout lead to their copies on the site."""
     source[0] = source[0].replace("](../../notebooks/", "](../tutorials/")
@@ -170,4 +178,5 @@ def setup(app):
     """Write the pages when the build begins."""
     app.connect("builder-inited", write)
     app.connect("source-read", link_to_copies)
+    app.connect("build-finished", write_lesson)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

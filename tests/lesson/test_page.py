@@ -1,7 +1,5 @@
 """The page of the lesson in a real browser: sliders, steps, guesses, keyboard, narrow windows."""
 
-import statistics
-
 import pytest
 from helpers.chromium import Chromium, browser
 
@@ -150,19 +148,3 @@ def test_no_part_is_wider_than_the_window(page, path, width):
 
 def test_it_prints(page, tmp_path):
     assert page.printed(tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-
-
-def time_of_moves(page, count=15):
-    """Return the median milliseconds from a move of a slider to its layout."""
-    code = f"""(() => {{ const times = []; const slider = document.getElementById('word-sd');
-      for (let move = 0; move < {count}; move++) {{
-        slider.value = 0.03 + 0.01 * (move % 2); const start = performance.now();
-        slider.dispatchEvent(new Event('input', {{bubbles: true}})); document.body.getBoundingClientRect();
-        times.push(performance.now() - start); }}
-      return times; }})()"""
-    return statistics.median(page.run(code))
-
-
-@pytest.mark.claim
-def test_a_move_takes_less_than_100_ms(page):
-    assert time_of_moves(page) < 100

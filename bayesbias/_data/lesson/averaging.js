@@ -186,39 +186,32 @@ export function weatTest(table) {
   return permutationTest(scores.slice(0, table.x), scores.slice(table.x));
 }
 
-/** Which subsets of n things have 0, 1, ... n members: their bits in this order, and where each size starts. */
-const subsetsOf = [];
-
-function subsetsBySize(n) {
-  if (subsetsOf[n]) return subsetsOf[n];
-  const count = 1 << n;
-  const sizes = new Uint8Array(count);
-  const starts = new Int32Array(n + 2);
-  for (let subset = 1; subset < count; subset++) sizes[subset] = sizes[subset & (subset - 1)] + 1;
-  for (const size of sizes) starts[size + 1]++;
-  for (let size = 0; size <= n; size++) starts[size + 1] += starts[size];
-  const next = Int32Array.from(starts);
-  const places = new Int32Array(count);
-  for (let subset = 0; subset < count; subset++) places[subset] = next[sizes[subset]]++;
-  subsetsOf[n] = { places, starts };
-  return subsetsOf[n];
-}
-
 /** Sums of the subsets of some numbers, by size, each list in ascending order. */
 function sumsBySize(numbers) {
-  const { places, starts } = subsetsBySize(numbers.length);
-  const ordered = new Float64Array(places.length);
-  for (let place = 0; place < numbers.length; place++) {
-    const bit = 1 << place;
-    for (let subset = 0; subset < bit; subset++) {
-      ordered[places[subset | bit]] = ordered[places[subset]] + numbers[place];
+  let lists = [[0]];
+  for (const number of numbers) {
+    const grown = [];
+    for (let size = 0; size <= lists.length; size++) {
+      const without = size < lists.length ? lists[size] : [];
+      const added = size > 0 ? lists[size - 1] : [];
+      grown.push(merged(without, added, number));
     }
-  }
-  const lists = [];
-  for (let size = 0; size <= numbers.length; size++) {
-    lists.push(ordered.subarray(starts[size], starts[size + 1]).sort());
+    lists = grown;
   }
   return lists;
+}
+
+/** Two ascending lists as one, after a number is added to the second. */
+function merged(first, second, number) {
+  const out = [];
+  let place = 0;
+  for (let other = 0; other < second.length; other++) {
+    const sum = second[other] + number;
+    while (place < first.length && first[place] <= sum) out.push(first[place++]);
+    out.push(sum);
+  }
+  while (place < first.length) out.push(first[place++]);
+  return out;
 }
 
 /**
@@ -350,41 +343,40 @@ export function crossedTest(table) {
 
 /** A generator of normal numbers with a seed: xoshiro128** and Marsaglia's polar method. */
 export function normalNumbers(seed) {
-  let state = seed >>> 0;
-  const mixed = () => {
-    state = (state + 0x9e3779b9) >>> 0; // splitmix32
-    let z = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+  const state = new Uint32Array(4);
+  for (let place = 0; place < 4; place++) {
+    let z = (seed + (place + 1) * 0x9e3779b9) >>> 0; // splitmix32
+    z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
     z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
-    return (z ^ (z >>> 16)) >>> 0;
-  };
-  let [s0, s1, s2, s3] = [mixed(), mixed(), mixed(), mixed()];
+    state[place] = z ^ (z >>> 16);
+  }
   const uniform = () => {
-    let out = Math.imul(s1, 5);
-    out = Math.imul((out << 7) | (out >>> 25), 9) >>> 0;
-    const shifted = s1 << 9;
-    s2 ^= s0;
-    s3 ^= s1;
-    s1 ^= s2;
-    s0 ^= s3;
-    s2 ^= shifted;
-    s3 = (s3 << 11) | (s3 >>> 21);
+    const five = Math.imul(state[1], 5);
+    const out = Math.imul((five << 7) | (five >>> 25), 9) >>> 0;
+    const shifted = state[1] << 9;
+    state[2] ^= state[0];
+    state[3] ^= state[1];
+    state[1] ^= state[2];
+    state[0] ^= state[3];
+    state[2] ^= shifted;
+    state[3] = (state[3] << 11) | (state[3] >>> 21);
     return out / 4294967296;
   };
-  let spare = null;
+  const spare = new Float64Array(1);
+  let hasSpare = false;
   const normal = () => {
-    if (spare !== null) {
-      const kept = spare;
-      spare = null;
-      return kept;
-    }
-    let u, v, s;
-    do {
+    hasSpare = !hasSpare;
+    if (!hasSpare) return spare[0];
+    let u = 0;
+    let v = 0;
+    let s = 0;
+    while (s >= 1 || s === 0) {
       u = 2 * uniform() - 1;
       v = 2 * uniform() - 1;
       s = u * u + v * v;
-    } while (s >= 1 || s === 0);
+    }
     const scale = Math.sqrt((-2 * Math.log(s)) / s);
-    spare = v * scale;
+    spare[0] = v * scale;
     return u * scale;
   };
   return { normal, uniform };

@@ -324,7 +324,8 @@ function drawAll() {
   drawTables();
 }
 
-let widthDrawn = 0;
+drawAll();
+let widthDrawn = document.querySelector("main").clientWidth;
 new ResizeObserver(() => {
   const width = document.querySelector("main").clientWidth;
   if (width !== widthDrawn) {
