@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 import shutil
 from pathlib import Path
 
@@ -170,8 +171,10 @@ def write_lesson(app, error):
 
 
 def link_to_copies(app, page, source):
-    """Let links to notebooks of the checkout lead to their copies on the site."""
+    """Let links to notebooks of the checkout lead to their copies on the site, and names to the reference."""
     source[0] = source[0].replace("](../../notebooks/", "](../tutorials/")
+    if page == "which-question":  # plain Markdown, as a repository host shows it
+        source[0] = re.sub(r"`bb\.(\w+)`", r"{py:obj}`bb.\1 <bayesbias.\1>`", source[0])
 
 
 def setup(app):
