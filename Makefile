@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Two workers with one thread each fill two cores; who is done first takes over half of what the other has left.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo docs test test-fast test-lowest claims claims-short validation check dist release-check format bench clean
+.PHONY: demo docs test test-slow test-lowest claims claims-short validation check dist release-check format bench clean
 
 demo: $(READY_DEMO)
 	@echo "Fitting the list gender to the shipped vectors. Tables and figures go to demo-output."
@@ -24,10 +24,11 @@ docs: $(READY_DOCS)
 	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -b html docs docs/_build/html
 
 test: $(READY)
-	$(PYTEST)
-
-test-fast: $(READY)
 	$(PYTEST) -m "not slow and not claim"
+
+# Killed processes, every output of every kind of result, and other tests of more than a few seconds.
+test-slow: $(READY)
+	$(PYTEST) -m "slow and not claim"
 
 # Claims that take minutes; `claims` adds whole notebooks, pages as printed, and real models, which need torch (6 GB).
 claims-short: $(READY)
@@ -54,7 +55,7 @@ dist: $(READY_RELEASE)
 release-check: dist
 	$(BIN)/python tools/check_release.py dist
 
-# The fast tests with the lowest versions that pyproject.toml allows; old libraries warn of what newer ones dropped.
+# The tests of `make test` with the lowest versions that pyproject.toml allows; old libraries warn of what newer ones dropped.
 test-lowest: dist
 	@$(PYTHON) tools/set_up.py $(LOWEST) constraints-lowest.txt "$$(ls dist/*.whl)[classifiers,dask]" \
 		hypothesis pytest pytest-xdist ipykernel nbclient nbformat

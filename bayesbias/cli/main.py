@@ -152,6 +152,12 @@ def _usage(error: click.ClickException) -> str:
         return (
             "--bayes: expected with seat or sentiment, got it here. For vectors use `bayesbias fit`"
         )
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    known = [option for parameter in getattr(command, "params", ()) for option in parameter.opts]
+    if getattr(error, "option_name", "") == "--wordlist" and "--sets" in known:
+        return (
+            "--wordlist: expected --sets here, got another name. Give the word list as --sets LIST."
+        )
     problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
     context = getattr(error, "ctx", None)
     where = "bayesbias" if context is None else context.command_path

@@ -76,7 +76,7 @@ def misfit(fit: BiasFit) -> dict[str, float]:
     # Millions of rows need few tables, and have no room for more.
     tables, out = replicated(fit, max(5, min(_TABLES, _MOST_REPLICATED // len(observed)))), {}
     values = np.unique(observed)
-    if fit.design.trials is None and len(values) <= len(observed) / 2:  # such as ratings
+    if fit.design.outcome_type.continuous and len(values) <= len(observed) / 2:  # such as ratings
         tables = values[np.searchsorted((values[1:] + values[:-1]) / 2, tables)]
     for name in groups.unique():
         mine = (groups == name).to_numpy()

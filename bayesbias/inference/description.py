@@ -38,8 +38,9 @@ def outcome_in_words(outcome: str) -> str:
 def outcomes_of_rows(fit: BiasFit) -> str:
     """Say what the rows of a fit are, such as ``the cosine distance of 165 pairs``."""
     table, spec = fit.table, fit.spec
-    if spec.trials:
-        return f"{int(table[spec.trials].sum()):,} answers (0 or 1) to {len(table):,} questions"
+    if template := spec.outcome_type.rows_words:
+        trials = int(table[spec.trials].sum()) if spec.trials else len(table)
+        return template.format(trials=trials, rows=len(table))
     _, noun = OUTCOMES.get(spec.outcome, ("", "rows"))
     return f"the {outcome_in_words(spec.outcome)} of {len(table):,} {noun}"
 

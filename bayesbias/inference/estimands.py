@@ -36,7 +36,7 @@ from bayesbias.inference.linear import (
     Linear,
     NewEffects,
     Quantities,
-    expected_probability,
+    expected_outcome,
     joined,
     weights_of,
 )
@@ -99,7 +99,7 @@ def mean_quantities(design: Design, estimand: str) -> Quantities:
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
         parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
         observed.append(np.bincount(cell, design.y) / counts)
-    has_values = estimand == "listed_words" and design.trials is None  # counts are no log odds
+    has_values = estimand == "listed_words" and design.outcome_type.in_units
     return Quantities.plain(keys, joined(parts), np.concatenate(observed) if has_values else None)
 
 
@@ -136,9 +136,11 @@ def mean_probabilities(
     eta, free, n = added[at], np.zeros((len(at), 1)), len(added)
     for name, own in zip(kept, cells[1:], strict=True):
         eta += draws[name].reshape(n, -1)[at][:, own]
-    for name in set(design.spec.mu) - set(kept):
+    integrated_out = [name for name in design.spec.mu if name not in kept]
+    for name in integrated_out:
         free += draws[str(design.spec.parameters[name].args["sigma"])].reshape(n, -1)[at] ** 2
-    return expected_probability(eta, np.sqrt(free)) @ weights, added @ weights
+    means = expected_outcome(design.outcome_type.expected, eta, np.sqrt(free))
+    return means @ weights, added @ weights
 
 
 def between_contrasts(
@@ -307,7 +309,7 @@ def new_quantities(
     spec, single = design.spec, estimand == "one_new_pair"
     if not about_pairs(spec):
         raise FitError(f"{estimand}: expected a model of words and attributes, got {spec.label}")
-    if single and spec.likelihood != "Normal":
+    if single and not spec.outcome_type.normal:
         raise FitError(f"{estimand}: expected normal noise, got {spec.likelihood} of {spec.label}")
     connections, connection = design.labels(spec.results.group)
     word, attribute = design.labels(_WORD)[1], design.labels(_ATTRIBUTE)[1]

@@ -235,11 +235,9 @@ def fit(
         if reduced:
             method = "collapsed"
             sampled = sample_collapsed(reduced, settings, cores)
-        elif design.trials is not None and sampler != "pairwise":
-            from bayesbias.inference.counts import sample_counts
-
-            method = "counts"
-            sampled = sample_counts(design.ordered(), settings, cores)
+        elif design.outcome_type.engine and sampler != "pairwise":
+            method = design.outcome_type.engine
+            sampled = SAMPLERS[method](design, settings, cores)
         if sampled is None:
             method = "pairwise"
             sampled = sample_pairwise(design, settings, cores, progress)
@@ -267,6 +265,20 @@ def fit(
     return with_pointwise(result) if pointwise else result
 
 
+def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:
+    from bayesbias.inference.counts import sample_counts
+
+    return sample_counts(design.ordered(), settings, cores)
+
+
+SAMPLERS = {"counts": _sample_counts}
+"""Samplers of models that have no exact reduction, by the `engine` of their outcome.
+
+Each takes the design, the settings and the number of cores. It returns None for a model that it does
+not serve, which is then sampled row by row.
+"""
+
+
 def model_for(table: Any) -> str:
     """Return the model that a table is fitted with unless another is named."""
     frame = table.frame if isinstance(table, PairTable) else table
@@ -276,8 +288,8 @@ def model_for(table: Any) -> str:
 
 def refuse_equal_outcomes(design: Design) -> None:
     """Refuse rows whose outcomes differ by less than single precision."""
-    if design.trials is not None:
-        return  # a model of log odds has no noise of its own
+    if not design.outcome_type.continuous:
+        return  # counts and labels have no noise of their own
     spread = float(np.ptp(design.y))
     if len(design.y) > 1 and spread < _LEAST_RANGE:
         raise FitError(

@@ -96,12 +96,10 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
         for name in spec.mu:
             lever = design.lever(name)
             mean = mean + (of_rows(name) if lever is None else of_rows(name) * lever)
+        args = {arg: of_rows(x) if isinstance(x, str) else x for arg, x in spec.noise.items()}
         if design.trials is not None:
-            counts = design.y.astype(int), design.trials.astype(int)
-            pm.Binomial(spec.outcome, n=counts[1], logit_p=mean, observed=counts[0])
-            return model
-        noise = {arg: of_rows(x) if isinstance(x, str) else x for arg, x in spec.noise.items()}
-        getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
+            args["trials"] = design.trials
+        design.outcome_type.pymc(spec.outcome, design.y, mean, **args)
     return model
 
 

@@ -282,8 +282,9 @@ class Reduction:
             unused = self.without_data(name)  # these entries keep their prior
             sd = np.sqrt(var[:, self.variance_of[name][unused]])
             flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
-        with one_thread_of_blas():
-            self._add_effects(theta, flat, rng)
+        if flat:
+            with one_thread_of_blas():
+                self._add_effects(theta, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
             center: Any = design.spec.parameters[name].args["mu"]
@@ -493,7 +494,7 @@ def numbered_variances(design: Design, terms: Sequence[str]) -> Numbered:
 def normal_terms(design: Design) -> list[str]:
     """Return the location parameters of a normal model; refuse any other model."""
     spec = design.spec
-    if spec.likelihood != "Normal":
+    if not spec.outcome_type.normal:
         raise NotCollapsible(f"the noise is {spec.likelihood}, not normal")
     terms = spec.location_parameters()
     for name in terms:

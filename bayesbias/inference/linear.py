@@ -15,7 +15,7 @@ one for each draw of the scales, and no effect has to be drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -422,6 +422,7 @@ _SPARSEST = 4  # of runs of more than 4,000 draws each fourth is mixed, so that 
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001
+_BLOCK = 1_000_000  # numbers of a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,16 +496,16 @@ class Mixtures:
         return out
 
 
-def expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Return the mean of the logistic of eta + sd z over a standard normal z."""
-    from scipy.special import expit
-
+def expected_outcome(
+    expected: Callable[[np.ndarray], np.ndarray], eta: np.ndarray, sd: np.ndarray
+) -> np.ndarray:
+    """Return the mean of ``expected(eta + sd z)`` over a standard normal z."""
     if not sd.any():
-        return expit(eta)
+        return expected(eta)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     out = np.zeros_like(eta)
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
-        out += weight * expit(eta + node * sd)
+        out += weight * expected(eta + node * sd)
     return out
 
 
@@ -598,7 +599,12 @@ def _on_a_grid(
     from scipy.special import ndtr
 
     grid = np.linspace((mean - 6 * sd).min(), (mean + 6 * sd).max(), _GRID)
-    below = np.array([_average(ndtr((x - mean) / sd)[:, None], weight)[0] for x in grid])
+
+    # In blocks, so that many normals do not need the memory of the whole grid at once.
+    blocks = np.array_split(grid, 1 + len(mean) * _GRID // _BLOCK)
+    parts = [_average(ndtr((block - mean[:, None]) / sd[:, None]), weight) for block in blocks]
+    below = np.concatenate(parts)
+
     start = np.linspace(below[0], 1 - prob, _GRID)
     ends = np.interp(start, below, grid), np.interp(start + prob, below, grid)
     at = int(np.argmin(ends[1] - ends[0]))

@@ -324,6 +324,15 @@ def _nuts_of_scales(
     return SampledTheta(theta[:, ::times], thinned(stats, times), engine, target, thin)
 
 
+class NoDensityError(ValueError):
+    """There is no density at a point: nutpie takes it for a divergence, and goes on.
+
+    Any other error in a density ends the thread of the sampler.
+    """
+
+    is_recoverable = True
+
+
 def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> Any:
     """Return a density for nutpie that Python works out, in the coordinates of the scales."""
     from nutpie.compiled_pyfunc import from_pyfunc
@@ -333,7 +342,7 @@ def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> An
     def density(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = approximation.minus(reduced, mode + root @ z)
         if value >= NO_DENSITY:
-            raise ValueError("no density")  # a divergence
+            raise NoDensityError
         return -value, -(root.T @ gradient)
 
     def draw(z: np.ndarray) -> dict[str, np.ndarray]:

@@ -22,6 +22,7 @@ import pandas as pd
 
 from bayesbias.core import FitError, InputError, nearest, some
 from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.outcomes import Outcome
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
@@ -56,7 +57,7 @@ class Design:
     only : Mapping of str to ndarray of bool, shape (n_pairs,)
         Which rows have a term, for terms that some rows lack.
     trials : ndarray, shape (n_pairs,), optional
-        The number of trials of each row, where the outcome is binomial.
+        The number of trials of each row, where the outcome is a count of trials.
     """
 
     spec: ModelSpec
@@ -133,10 +134,17 @@ class Design:
             if term.only
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
-        if trials is not None and ((y < 0) | (y > trials)).any():
-            where = f"the columns {spec.outcome}, {spec.trials}"
-            raise InputError("expected counts from 0 to their number of trials", where=where)
+        if not spec.outcome_type.possible(y, trials).all():
+            where = f"the column {spec.outcome}"
+            if spec.trials:
+                where = f"the columns {spec.outcome}, {spec.trials}"
+            raise InputError(f"expected {spec.outcome_type.possible_words}", where=where)
         return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials)
+
+    @property
+    def outcome_type(self) -> Outcome:
+        """What the likelihood takes the outcome to be."""
+        return self.spec.outcome_type
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a parameter."""
@@ -332,9 +340,8 @@ class Design:
             out = np.empty(np.shape(self.mean(draws)))
             out[..., order] = self.ordered().outcome_draws(draws, seed)
             return out
-        mean = self.mean(draws)
-        draw, args = DISTRIBUTIONS[self.spec.likelihood].draw, self._noise_args(draws)
-        return draw(np.random.default_rng(seed), mu=mean, **args, size=mean.shape)
+        mean, rng = self.mean(draws), np.random.default_rng(seed)
+        return self.outcome_type.draw(rng, mu=mean, **self._noise_args(draws), size=mean.shape)
 
     def _noise_args(self, draws: Arrays) -> dict[str, np.ndarray | float]:
         trials = {} if self.trials is None else {"trials": self.trials}
@@ -347,7 +354,7 @@ class Design:
         -------
         ndarray, shape (..., n_pairs)
         """
-        density = DISTRIBUTIONS[self.spec.likelihood].log_density
+        density = self.outcome_type.log_density
         return density(self.y, mu=self.mean(draws), **self._noise_args(draws))
 
 

@@ -1,4 +1,4 @@
-"""The distributions a model file may name, one row each.
+"""The distributions a model file may name for parameters, one row each.
 
 A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive
 unless the row says that it is free. A positive distribution, which may be the prior of a scale,
@@ -20,17 +20,15 @@ class Distribution:
     """A distribution with its arguments, sampler and density.
 
     `args` are PyMC's, positive but for those that are `free`; `log_density` takes values and
-    `args`. `code` is its number in the compiled density; `noise` says whether an outcome may have
-    it.
+    `args`. `code` is its number in the compiled density.
     """
 
     args: tuple[str, ...]
-    support: str  # "real", "positive" or "count"
+    support: str  # "real" or "positive"
     draw: Callable[..., np.ndarray]
     log_density: Callable[..., np.ndarray]
     free: tuple[str, ...] = ()
     code: int | None = None
-    noise: bool = False
 
     @property
     def positive_args(self) -> tuple[str, ...]:
@@ -55,29 +53,17 @@ def _gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
     return alpha * np.log(beta) - gammaln(alpha) + (alpha - 1) * np.log(x) - beta * x
 
 
-def _binomial(x: Any, mu: Any, trials: Any) -> np.ndarray:
-    from scipy.special import gammaln
-
-    ways = gammaln(trials + 1) - gammaln(x + 1) - gammaln(trials - x + 1)
-    return ways + x * mu - trials * np.logaddexp(0, mu)
-
-
 _LOG_2 = math.log(2)  # of a density that is folded at zero
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "Normal": Distribution(
         ("mu", "sigma"), "real",
         lambda r, mu, sigma, size: r.normal(mu, sigma, size),
-        _normal, free=("mu",), noise=True,
-    ),
-    "Binomial": Distribution(  # of so many trials, on the scale of log odds
-        ("mu",), "count",
-        lambda r, mu, trials, size: r.binomial(np.int_(trials), 1 / (1 + np.exp(-mu)), size),
-        _binomial, free=("mu",), noise=True,
+        _normal, free=("mu",),
     ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"), "real",
         lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
-        _student, free=("mu",), noise=True,
+        _student, free=("mu",),
     ),
     "Exponential": Distribution(
         ("lam",), "positive",
@@ -115,4 +101,3 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x), free=("mu",), code=6,
     ),
 }  # fmt: skip
-LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)

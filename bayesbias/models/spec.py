@@ -11,7 +11,8 @@ from typing import Any
 
 from bayesbias.core import InputError, checks, nearest, number_of
 from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, read_bytes, sha256_of
-from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
+from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.outcomes import LIKELIHOODS, Outcome
 
 SCHEMA = 1
 DEFAULT_MODEL = "default"
@@ -123,8 +124,8 @@ class ModelSpec:
     outcome : str
         The column that is modelled.
     likelihood : str
-        ``Normal``, ``StudentT`` or ``Binomial``. Of the last the outcome is a count, and the mean
-        is in log odds.
+        ``Normal``, ``StudentT`` or ``Binomial``; `outcome_type` says what each takes the outcome to
+        be.
     mu : tuple of str
         The parameters that are added up to the mean.
     noise : Mapping
@@ -179,6 +180,11 @@ class ModelSpec:
             f"{self.likelihood}({', '.join((terms, *self.noise))}), "
             f"{number_of(len(self.parameters), 'parameter')}\n  {self.description}"
         )
+
+    @property
+    def outcome_type(self) -> Outcome:
+        """What the likelihood takes the outcome to be: its draws, density, mean and words."""
+        return LIKELIHOODS[self.likelihood]
 
     @property
     def label(self) -> str:
@@ -266,9 +272,10 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
     likelihood = str(lik.get("distribution", ""))
     checks.choice(likelihood, LIKELIHOODS, f"{at}, key distribution")
-    row = DISTRIBUTIONS[likelihood]
-    args = [arg for arg in row.args if arg != "mu"]
-    needed = ("outcome", "distribution", "mu", *(args or ["trials"]))
+    outcome_type = LIKELIHOODS[likelihood]
+    needed = ["outcome", "distribution", "mu", *outcome_type.args]
+    if outcome_type.has_trials:
+        needed.append("trials")
     checks.known_keys(lik, (*needed, "units"), at, needed=needed)
     here = f"{at}, key outcome"
     outcome = checks.text(lik["outcome"], here)
@@ -281,7 +288,7 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         _expect(met, what, f"{where}, [parameter.{name}]", name)
     mu = _strings(lik["mu"], f"{at}, key mu", 1)
     units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units", 1)
-    noise = {arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in args}
+    noise = {arg: _argument(lik[arg], True, f"{at}, key {arg}") for arg in outcome_type.args}
     results = RESULTS_OF_PAIRS
     if "results" in raw:
         results = _results(raw["results"], f"{where}, [results]")
@@ -345,8 +352,7 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
     _expect(name.isidentifier(), "a plain identifier as the name of a parameter", at, name)
     distribution = table.get("distribution")
-    of_parameters = [one for one, about in DISTRIBUTIONS.items() if about.support != "count"]
-    checks.choice(distribution, of_parameters, f"{at}, key distribution")
+    checks.choice(distribution, DISTRIBUTIONS, f"{at}, key distribution")
     row = DISTRIBUTIONS[distribution]
     keys = ("distribution", "dims", "times", "only", *row.args)
     checks.known_keys(table, keys, at, needed=("distribution", *row.args))

@@ -23,11 +23,6 @@ PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
-LIKELIHOODS = {
-    "Binomial": "binomial, with a logit link",
-    "StudentT": "Student-t",
-    "Normal": "normal",
-}
 MOST_NAMED = 6  # fits of one model
 SPECIAL = str.maketrans(
     {
@@ -215,8 +210,7 @@ def _priors(spec: ModelSpec, *, several: bool) -> str:
             names.append(f"the SD{'s' * (len(units) > 1)} of the effects of {join_words(units)}")
     said = "; ".join(f"{prior} for {join_words(names)}" for prior, (names, _) in priors.items())
     of = f" of {spec.name}" if several else ""
-    likelihood = LIKELIHOODS.get(spec.likelihood, spec.likelihood)
-    return f"The likelihood{of} was {likelihood}. Its priors were {said}."
+    return f"The likelihood{of} was {spec.outcome_type.words}. Its priors were {said}."
 
 
 def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     8
     """
     result = opened(result)
-    answers, paired = result.responses, result.kind == "paired"
+    answers, kind = result.responses, result.answer_kind
     models = answers.models[: max(1, len(forests.LOOKS) // len(answers.groups))]
     frame = result.items(prob).rename(columns={"name": "key"})
     frame = frame[frame["model"].isin(models) & ~frame["group"].str.endswith(" - others")]
@@ -86,11 +86,11 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
         ax,
         forests.ungrouped(order),
         series,
-        zero=0.0 if paired else None,
+        zero=kind.zero,
         title=result.items_title,
         note="; ".join(filter(None, [forests.mean_and_interval(prob), *models * (len(models) < 2)]))
         + cut,
-        xlabel=f"difference in {result.scale}" if paired else result.scale,
+        xlabel=result.scale if kind.zero is None else f"difference in {result.scale}",
         data=frame,
     )
 
@@ -130,7 +130,7 @@ def plot_response_templates(
     """
     result = opened(result)
     frame = result.contrasts(prob, "new_words", level, detail=True)
-    frame = frame[frame["scale"] != "log_odds"]
+    frame = frame[frame["scale"] == result.main_scale]
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     parts = frame["level"] != "overall"
@@ -195,7 +195,8 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     matplotlib Axes
     """
     result = opened(result)
-    frame = result.contrasts(prob, level="overall", detail=True).query("scale != 'log_odds'")
+    frame = result.contrasts(prob, level="overall", detail=True)
+    frame = frame[frame["scale"] == result.main_scale]
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
     several = model.nunique() > 1

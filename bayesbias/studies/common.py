@@ -242,8 +242,8 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         if each:
             found.append(", ".join(each) + (f" ({name})" if name else ""))
             spec = fit.spec
-            about = spec.outcome, spec.likelihood, spec.results.group
-            robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")
+            distances = (spec.outcome, spec.results.group) == ("distance", "connection")
+            robust &= len(fits) == 1 and distances and spec.outcome_type.normal
     if not found:
         return []
     advice = "Look at the figure (plot_ppc), and report it." if len(fits) == 1 else "Report it."
@@ -334,6 +334,12 @@ def estimate(row: Any, unit: str = "", least: int = 3) -> str:
     """Return mean and interval of a row of estimates, such as ``-0.023 [-0.102, +0.056]``."""
     digits = decimals_of(*_ends(row), least=least)
     return f"{signed(_mean(row), digits)}{unit} {interval(row, least)}"
+
+
+def far_from_zero(row: Any) -> float:
+    """Return how far a row of estimates lies from zero, in widths of its interval, at most 5."""
+    low, high = _ends(row)
+    return min(abs(_mean(row)) / (high - low), 5.0) if high > low else 0.0
 
 
 def size(row: Any, least: int = 3) -> str:

@@ -24,7 +24,14 @@ WORDS = [
     "artist",
 ]
 WOMEN = dict(zip(WORDS, (90, 30, 12, 75, 95, 8, 35, 42, 30, 50), strict=True))
-QUICK = {"seed": 1, "engine": "quick", "pointwise": False, "progress": False}
+QUICK = {
+    "seed": 1,
+    "engine": "quick",
+    "draws": 500,
+    "chains": 2,
+    "pointwise": False,
+    "progress": False,
+}
 SETTINGS = {"seed": 1, "engine": "quick", "draws": 1000, "chains": 2, "progress": False}
 GROUPS = {
     "care": ["nurse", "midwife", "nanny", "caregiver"],
@@ -54,7 +61,7 @@ def comparison() -> Any:
     before = bb.distance_table("minilm-static", "gender", controls="2021")
     hard = bb.hard_debias("minilm-static", "gender").embedding
     after = bb.distance_table(hard, "gender", controls="2021")
-    return bb.compare(before, {"hard": after}, seed=1, progress=False)
+    return bb.compare(before, {"hard": after}, seed=1, draws=1000, chains=2, progress=False)
 
 
 def seat() -> Any:
@@ -110,7 +117,7 @@ def groups_and_others() -> Any:
     """Four groups, so that each is compared with the others, and control words."""
     controls = {"neutral": CONTROLS}
     table = bb.distance_table(group_vectors(), group_list(*GROUPS), controls=controls)
-    return bb.fit(table, **QUICK)
+    return bb.fit(table, **QUICK | {"draws": 1000, "chains": 4})
 
 
 def _periods() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

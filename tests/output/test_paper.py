@@ -12,7 +12,7 @@ from output.results import MAKERS
 @pytest.fixture(scope="module")
 def fit():
     table = bb.distance_table("minilm-static", "gender", controls="2021")
-    return bb.fit(table, seed=7, engine="quick", progress=False)
+    return bb.fit(table, seed=7, engine="quick", draws=500, chains=2, progress=False)
 
 
 def test_methods_name_data_priors_sampler_seed_and_versions(fit):

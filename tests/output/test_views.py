@@ -46,6 +46,31 @@ def result(request, tmp_path_factory):
     return made
 
 
+# All values lie in the one ROPE, and practically none in the other.
+WIDE, NARROW = 100.0, 1e-6
+WIDTH_OF_A_ROPE = re.compile(r"\(\N{PLUS-MINUS SIGN}[^)]*\)")
+WITHOUT_ROWS_OF_A_ROPE = ("sentiment",)
+WITHOUT_A_ROPE_IN_ITS_HEADLINE = ("debiasing", "sentences")  # their tables alone have one
+
+
+def rows_with_a_rope(answer: object) -> list[dict]:
+    """Return the rows of JSON that have a probability of lying in the ROPE."""
+    rows = []
+
+    def visit(value: object) -> None:
+        if isinstance(value, dict):
+            if "p_in_rope" in value:
+                rows.append(value)
+            for part in value.values():
+                visit(part)
+        elif isinstance(value, list):
+            for part in value:
+                visit(part)
+
+    visit(answer)
+    return rows
+
+
 def width_of_text(text: str) -> float:
     """Return the mean width of all intervals of a text, or of a page without scripts and records."""
     text = re.sub(r"(?s)<(style|script|pre)\b.*?</\1>", "", text)
@@ -107,10 +132,18 @@ def test_a_rope_is_obeyed_or_refused(result):
         with pytest.raises(bb.InputError, match="ROPE"):
             bb.output.to_text(result, bb.View(rope=0.5))
         return
-    wide, narrow = (
-        bb.output.to_json(result, bb.View(rope=rope, standard_rope=rope)) for rope in (100.0, 1e-6)
-    )
-    assert wide["interpretation"] != narrow["interpretation"] or wide != narrow
+    headlines = {}
+    for rope in (WIDE, NARROW):
+        answer = bb.output.to_json(result, bb.View(rope=rope, standard_rope=rope))
+        rows = rows_with_a_rope(answer)
+        assert bool(rows) == (result.study not in WITHOUT_ROWS_OF_A_ROPE)
+        for row in rows:
+            assert row["rope"] == rope
+            assert row["p_in_rope"] > 0.999 if rope == WIDE else row["p_in_rope"] < 0.01
+            assert (row["verdict"] == "negligible") == (rope == WIDE)
+        headlines[rope] = WIDTH_OF_A_ROPE.sub("", answer["interpretation"]["headline"])
+    differ = headlines[WIDE] != headlines[NARROW]
+    assert differ == (result.study not in WITHOUT_A_ROPE_IN_ITS_HEADLINE)
 
 
 @pytest.mark.slow

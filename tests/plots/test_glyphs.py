@@ -70,6 +70,7 @@ def test_other_warnings_of_a_block_pass():
     assert len(caught) == 1
 
 
+@pytest.mark.slow
 def test_a_page_and_a_run_folder_warn_once(monkeypatch, tmp_path):
     only_fonts_of_matplotlib(monkeypatch)
     words = {"men": ["he", CUNEIFORM], "women": ["she", "\u4f60"]}

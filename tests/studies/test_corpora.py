@@ -241,6 +241,7 @@ def test_changes_in_sds_are_a_fit_of_distances_divided_by_the_sd_of_neutral_pair
     np.testing.assert_allclose(found["last"], raw.loc[found.index] / two.sds["1980s"])
 
 
+@pytest.mark.slow
 def test_vectors_on_two_scales_are_compared_in_sds():
     frames = periods()
     first, last = frames["1930s"], frames["1980s"]
@@ -295,6 +296,7 @@ def test_a_direction_is_said_where_intervals_decide_it(first, last, change, said
     assert direction(SimpleNamespace(**row)) == said
 
 
+@pytest.mark.slow
 def test_a_class_whose_words_moved_with_all_others_is_a_warning():
     """One attribute set comes closer to both classes, so that no class moved against the other."""
     first = table()
@@ -359,6 +361,7 @@ def test_corpora_that_cannot_be_compared(corpora, said):
         bb.compare(corpora, kind="corpora", **SETTINGS)
 
 
+@pytest.mark.slow
 def test_men_and_women_are_two_corpora_and_neither_is_debiased(shared, tmp_path):
     folder = shared / "data" / "cases" / "11_two_corpora"
     files = [f"{name}={folder / name}.txt" for name in ("men", "women")]

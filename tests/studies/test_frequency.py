@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -172,17 +173,21 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
     return table
 
 
+TABLES = 100 if os.environ.get("BAYESBIAS_TEST_SHORT") else 300
+
+
 @pytest.mark.claim
 def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
-    """In 300 tables the contrast with frequency holds zero at the rate of its intervals, and the one without does not."""
-    rng, n = np.random.default_rng(shifted(2)), 300
+    """In many tables the contrast with frequency holds zero at the rate of its intervals, and the one without does not."""
+    rng, n = np.random.default_rng(shifted(2)), TABLES
     plainly = load_model("default")
     adjusted = frequency_model(plainly, ["protected", "attribute"])
     held = {"without": [], "with": []}
     means = []
     for seed in range(n):
         table = of_frequency_alone(rng)
-        settings = {"seed": seed, "draws": 250, "chains": 2, "engine": "quick", "progress": False}
+        settings = {"seed": seed, "draws": 250, "chains": 2, "engine": "quick"}
+        settings |= {"pointwise": False, "progress": False}
         one = (
             bb.fit(table, plainly, **settings)
             .contrasts(estimand="population", level="overall")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,7 +105,10 @@ def test_a_repeated_pair_counts_once():
     assert find_geometry(pd.concat([pairs, pairs])) == find_geometry(pairs)
 
 
-@pytest.mark.parametrize("tables", [40, pytest.param(1000, marks=pytest.mark.claim)])
+MANY = 250 if os.environ.get("BAYESBIAS_TEST_SHORT") else 1000
+
+
+@pytest.mark.parametrize("tables", [40, pytest.param(MANY, marks=pytest.mark.claim)])
 @pytest.mark.parametrize(
     ("words", "attributes", "sds", "correlations"),
     [

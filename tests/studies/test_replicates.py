@@ -103,6 +103,7 @@ def test_monte_carlo_error_of_the_ends():
     assert given["mcse_sd"] == pytest.approx(np.std([d["sd"] for d in drawn]), rel=0.2)
 
 
+@pytest.mark.slow
 def test_the_full_text_is_the_center(pooled):
     tables = sets(2)
     few = bb.pool_replicates({name: pooled.results[name] for name in tables})
@@ -140,6 +141,7 @@ def test_only_words_of_all_sets_are_fitted():
     assert any("x-word0" in note for note in bb.interpret(found).notes)
 
 
+@pytest.mark.slow
 def test_changes_between_corpora_are_pooled():
     results = []
     for k in (1, 2):

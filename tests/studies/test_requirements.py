@@ -29,7 +29,7 @@ def found() -> Comparison:
     words = bb.load_wordlist("religion", controls="2021")
     before = bb.distance_table("minilm-static", words)
     after = bb.distance_table(bb.hard_debias("minilm-static", words).embedding, words)
-    return made_up_comparison(before, {"hard": after}, draws=3000)
+    return made_up_comparison(before, {"hard": after}, draws=1000)
 
 
 def checked(found: Comparison, text: str, prob: float = 0.89) -> tuple[bool, float]:
@@ -197,6 +197,7 @@ def test_a_gap_that_is_forced_to_zero_is_met_without_evidence(found):
     assert (missed.met, missed.by_construction, missed.why) == (False, "wholly", "")
 
 
+@pytest.mark.slow
 def test_noise_does_not_meet_an_upper_limit_of_a_gap():
     found = destroyed_comparison()
     destroyed = [item.geometry.destroyed for item in found.methods.values()]

@@ -6,9 +6,8 @@ and modelled in log odds. With group :math:`g`, word :math:`w`, template :math:`
 
 .. math:: \eta = \mu_g + w + t + i + (ti) + (gi) + (gt) + (gw) + (gwti),
 
-where all but the mean are normal effects; models have means and interactions of their own. On the scale
-of probabilities, effects that are not held are integrated out: with :math:`v` the sum of their variances,
-a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`, by Gauss-Hermite quadrature.
+where all but the mean are normal effects; models have means and interactions of their own. What the
+kinds of answers differ in is in `bayesbias.studies.responses.kinds`.
 """
 
 from __future__ import annotations
@@ -25,14 +24,16 @@ from bayesbias.core import FitError, InputError, checks, join_words, some
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
-from bayesbias.inference.description import outcomes_of_rows, units_of_rows
-from bayesbias.inference.estimands import levels_of, mean_probabilities, mean_quantities
-from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws, without_detail
-from bayesbias.inference.linear import Key, Quantities, contrasts_of
+from bayesbias.inference.description import units_of_rows
+from bayesbias.inference.estimands import levels_of, mean_quantities
+from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
+from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
+from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
@@ -41,11 +42,6 @@ if TYPE_CHECKING:
 
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
-MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": "responses"}
-LITTLE = 0.1  # of a difference, in SDs of all answers
-LITTLE_PROBABILITY = 0.02
-_STEEPEST = 4  # slope of log odds on a probability of one half
-_DRAWS = 1000  # that probabilities are computed for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +65,9 @@ class ResponsesResult(Result):
     """
 
     study = "responses"  # whose sections show it, see bayesbias.output
-    MACHINERY = Result.MACHINERY | {"breakdown", "items_title", "scale", "subject"}
+    MACHINERY = Result.MACHINERY | {
+        "answer_kind", "breakdown", "items_title", "main_scale", "scale", "subject"
+    }  # fmt: skip
 
     responses: Responses
     published: pd.DataFrame
@@ -77,6 +75,11 @@ class ResponsesResult(Result):
     fit: BiasFit | None = None
     notes: tuple[str, ...] = ()
     rope: float = LITTLE_PROBABILITY
+
+    @property
+    def answer_kind(self) -> Kind:
+        """What was modelled, with what is known of it."""
+        return kind_named(self.kind)
 
     @property
     def subject(self) -> str:
@@ -100,10 +103,12 @@ class ResponsesResult(Result):
     @property
     def scale(self) -> str:
         """What differs: the outcome, or of 0/1 answers its probability."""
-        outcome = self.responses.outcome
-        if self.kind == "choice":
-            return "probability" if outcome == "outcome" else f"probability of {outcome}"
-        return outcome
+        return self.answer_kind.scale_in_words(self.responses.outcome)
+
+    @property
+    def main_scale(self) -> str:
+        """The scale of contrasts that has the ROPE, and that sentences name."""
+        return self.answer_kind.scales[0]
 
     @property
     def breakdown(self) -> str:
@@ -114,8 +119,8 @@ class ResponsesResult(Result):
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
-        what = "Differences" if self.kind == "paired" else "Each group"
-        return f"{what} by {self.breakdown}" + (f", for new {join_words(new)}" if new else "")
+        title = f"{self.answer_kind.items_are} by {self.breakdown}"
+        return f"{title}, for new {join_words(new)}" if new else title
 
     def shown_with(self, view: View) -> tuple[ResponsesResult, View]:
         """Return the result with the ROPE of a view, by default its own."""
@@ -139,22 +144,14 @@ class ResponsesResult(Result):
                 name=rows["name"].mask(overall, model),
                 level=rows["level"].where(single, "models"),
             )
-            return rows[(rows["scale"] != "log_odds") & (single | overall)]
+            return rows[(rows["scale"] == self.main_scale) & (single | overall)]
 
         return {"": Measured(contrasts, self.fit.diagnostics()["ok"], coverage)}
 
     def rows_in_words(self) -> str:
         """Say what was modeled: answers, their differences, or counts of 0/1 answers."""
-        fit = self._fitted()
-        what = outcomes_of_rows(fit)
-        if self.kind == "paired":
-            what = (
-                f"{len(fit.table):,} differences between answers to the same question, from "
-                f"{len(self.responses.frame):,} answers"
-            )
-        elif self.kind == "number":
-            what = f"the {self.responses.outcome} of {len(fit.table):,} answers"
-        return f"{what}{units_of_rows(fit)} {self.subject.removeprefix('responses ')}"
+        what = self.answer_kind.rows_in_words(self)
+        return f"{what}{units_of_rows(self._fitted())} {self.subject.removeprefix('responses ')}"
 
     def contrasts(
         self,
@@ -235,7 +232,7 @@ class ResponsesResult(Result):
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
         :math:`\sum_k \sigma_k^2 s_k` with :math:`s_k = \sum_j (\sum_{r \in j} c_r)^2`, over effects k and
-        their levels j. Independent answers would have
+        their levels j; effects of words have an SD for each group. Independent answers would have
         :math:`\sum_k \sigma_k^2 \min(s_k, \sum_r c_r^2)`: what cancels in the contrast counts for
         neither. Their ratio times the number of answers is the effective number.
 
@@ -251,34 +248,26 @@ class ResponsesResult(Result):
         """
         fit = self._fitted()
         table, label = fit.table, fit.spec.results.group
-        model, name, arms = self._pairs()[0]
-        both = None
-        if self.kind == "paired":
-            first = table.iloc[0]
-            model, name, arms = first["model"], first["contrast"], {first[label]: 1.0}
-        else:
-            both = self._rows_of_both().get(f"{name} | {model}")
-            both = both if both is not None and both.any() else None
-        if model and len(self.responses.models) > 1:
-            name = f"{model}: {name}"
+        first = self.answer_kind.first_contrast(self)
+        name = first.name
+        if first.model and len(self.responses.models) > 1:
+            name = f"{first.model}: {name}"
         arm = table[label].astype(str)
         answers = table["answers"] if "answers" in table else pd.Series(1, table.index)
-        if both is not None:  # what one side alone answered says nothing about the difference
-            compared = self._questions()[0]["question"][both]
+        if first.rows is not None:  # what one side alone answered says nothing about the difference
+            compared = self._questions()[0]["question"][first.rows]
             answers = answers.where(table["question"].isin(compared), 0)
-        share = (arm.map(arms) / answers.groupby(arm).transform("sum")).fillna(0.0)
+        share = (arm.map(first.weights) / answers.groupby(arm).transform("sum")).fillna(0.0)
         n, weights = answers.to_numpy(float), share.to_numpy(float)
         used = weights * n != 0
-        parts = self._variances(used)
+        draws, squares = fit.scales_and_effects(()), weights**2 * n
+        noise = self._variances(used)["answer"] * squares.sum()
         index, shared = self._shared_by_replies("overall", "listed_words")
-        sums = np.bincount(index, weights * n, shared.shape[1])
-        own = float((weights**2 * n).sum())
-        together = {"answer": own}
-        for term, levels in fit.design.index.items():
-            together[term] = float((np.bincount(levels, weights * n) ** 2).sum())
-        variance: Any = (shared @ sums).var() + sum(parts[of] * together[of] for of in parts)
-        alone: Any = sum(parts[of] * min(own, together[of]) for of in parts)
-        effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
+        of_replies = (shared @ np.bincount(index, weights * n, shared.shape[1])).var()
+        variance = variances.variance_of_sum(fit.design, draws, weights * n)
+        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares)
+        share_left = (alone + noise) / (variance + noise + of_replies)
+        effective = (share_left * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
         frame.insert(2, "questions", int(table["question"][used].nunique()))
@@ -298,15 +287,7 @@ class ResponsesResult(Result):
             ``name, group, model``, and the columns of `bayesbias.inference.estimates`; probabilities of
             0/1 answers, for new words and prompts.
         """
-        fit, level = self._fitted(), self.breakdown
-        if self.kind == "choice":
-            asked = fit.quantities(level, "population", "arm")
-            keys = [asked.keys[k] for k in fit.order_of(asked)]
-            draws, _ = self._probabilities("population", level, keys)
-            _, names, own = zip(*keys, strict=True)
-            frame = estimates(labeled_draws(draws, {"name": names, "arm": own}), prob)
-        else:
-            frame = fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
+        frame = self.answer_kind.items(self, self.breakdown, prob)
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
 
@@ -337,7 +318,7 @@ class ResponsesResult(Result):
         draws = fit.scales_and_effects(())
         out = variances.term_variances(fit.design, draws, rows)
         n = len(next(iter(draws.values())))
-        noise = np.full(n, np.pi**2 / 3) if self.kind == "choice" else out.pop("")
+        noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
     def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
@@ -363,7 +344,7 @@ class ResponsesResult(Result):
         fit = self._fitted()
 
         def make() -> tuple[pd.DataFrame, Design]:
-            by = ["question", "series"] if self.kind == "paired" else ["question"]
+            by = [*self.answer_kind.question]
             if not fit.table.duplicated(by).any():
                 return fit.table, fit.design
             means = fit.table.groupby(by, observed=True)["outcome"].transform("mean").to_numpy()
@@ -403,42 +384,30 @@ class ResponsesResult(Result):
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
-        fit = self._fitted()
-        design = self._questions()[1]
+        return self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+
+    def _means(self, estimand: str, level: str) -> Means:
+        """Return the means of arms, also of the rows that both sides of a contrast answered."""
+        fit, design = self._fitted(), self._questions()[1]
         listed = mean_quantities(design.ordered(), estimand).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
-        rows_of: dict[str, Any] = {"": slice(None)}
-        if self.kind != "paired" and estimand != "population":
-            rows_of |= self._rows_of_both()
-            for contrast, rows in [*rows_of.items()][1:]:
-                own = design.of_rows(rows).ordered()
-                parts[contrast] = mean_quantities(own, estimand).at(level)
-        asked = Quantities.joined([*parts.values()])
-        if level != "overall":  # few answers: the mean of the model, as its interval
-            asked = replace(asked, observed=None)
-        if self.kind == "paired":
-            frame = fit.describe(asked, estimand, "series", prob, self.rope)
-            return [frame.assign(scale="outcome")]
-        labeled = ((f"{name} | {model}", arms) for model, name, arms in self._pairs())
-        every = ((label, label, arms) for label, arms in labeled)
-        keys, weights = contrasts_of({part: own.keys for part, own in parts.items()}, every)
-        if self.kind == "choice":
-            make = partial(self._probabilities, estimand, level)
-            drawn = [make(parts[part].keys, rows) for part, rows in rows_of.items()]
-            shares, shared = (np.concatenate(each, axis=-1) for each in zip(*drawn, strict=True))
-            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights)) + shared
+        rows: dict[str, Any] = {"": slice(None)}
+        if estimand != "population":
+            rows |= self.answer_kind.rows_in_common(self)
+        for contrast, mask in rows.items():
+            if contrast:
+                compared = design.of_rows(mask).ordered()
+                parts[contrast] = mean_quantities(compared, estimand).at(level)
+        return Means(estimand, level, parts, rows)
 
-            def described(scale: str, draws: np.ndarray, rope: float) -> pd.DataFrame:
-                labeled = keyed_draws(draws @ weights.toarray().T, keys, "series", estimand)
-                return estimates(labeled, prob, rope).assign(scale=scale)
-
-            return [
-                described("probability", shares, self.rope),
-                described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * self.rope),
-            ]
-        answer = fit.answer(asked.combined(keys, weights), estimand, "series")
-        frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.observed)
-        return [frame.assign(scale="outcome")]
+    def _combinations(self, means: Means) -> tuple[list[Key], Any]:
+        """Return the keys of all contrasts of means, and their weights of these."""
+        contrasts = []
+        for model, name, arms in self._pairs():
+            label = f"{name} | {model}"
+            contrasts.append((label, label, arms))
+        keys = {name: part.keys for name, part in means.parts.items()}
+        return contrasts_of(keys, contrasts)
 
     def _shared_by_replies(self, level: str, estimand: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which column each row has, and draws of what replies share, in log odds.
@@ -469,22 +438,6 @@ class ResponsesResult(Result):
                 variance += draws[str(parameter.args["sigma"])].reshape(-1, 1) ** 2
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
-
-    def _probabilities(
-        self, estimand: str, level: str, keys: list[Key], rows: Any = slice(None)
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return draws of mean probabilities (chains, draws, keys), and what replies add to log odds."""
-        fit, draws = self._fitted(), self._fitted().parameter_draws()
-        labels, codes, _ = levels_of(fit.design, estimand)[level]
-        chains, n = fit.shape
-        some = np.arange(chains * n).reshape(chains, n)[:, :: min(-(-chains * n // _DRAWS), 4)]
-        place = {key[1:]: k for k, key in enumerate(keys)}
-        arms, group = fit.table["arm"].astype(str).to_numpy(), np.full(len(codes), -1)
-        found = zip(np.array(labels)[codes[rows]], arms[rows], strict=True)
-        group[rows] = [place[own] for own in found]
-        kept, replies = self._held(level, estimand), self._shared_by_replies(level, estimand)
-        means, added = mean_probabilities(fit.design, draws, kept, replies, group, some.ravel())
-        return means.reshape(*some.shape, len(keys)), added
 
 
 def fit_responses(
@@ -527,93 +480,103 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import scaled, trimmed
+    from bayesbias.models.variants import trimmed
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
-    kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
-    spec = load_model(MODELS[kind] if model is None else model)
+    kind = kind_of(table)
+    spec = load_model(kind.model if model is None else model)
+
     # A model without an effect of the question would treat repeats as independent.
     repeats = "question_effect" in spec.mu and bool(table.frame.duplicated([*tables.LABELS]).any())
-    asked = tables.ASKED if kind == "paired" else ["template", "item"]
-    lacks = common.lacking(table.frame, "model", {name: table.nouns[name] for name in asked})
-    labels = [] if kind == "paired" else tables.shared_labels(table)
+    rows, notes_of_rows = kind.rows(table, repeats)
+    published = kind.published(table, rows)
+    notes = [
+        *table.notes,
+        *_told_apart(table, kind),
+        *_lacking(table, kind),
+        *notes_of_rows,
+        *_without_t(published),
+    ]
+
+    if rope is None:
+        rope = kind.default_rope(table, rows)
+    checks.positive(rope, "rope")
+    result = ResponsesResult(table, published, kind.name, None, tuple(notes), rope)
+
+    reason = _nothing_to_compare(result) or kind.nothing_to_fit(table, rows)
+    if reason and published.empty:
+        problem = "expected answers that can be compared, got none"
+        raise InputError(problem, where="responses", hint=reason.rstrip("."))
+    if reason:
+        return replace(result, notes=(*notes, reason))
+
+    if model is None or str(model) in list_models():
+        spec = kind.in_units(spec, rows)
+    if spec.trim:
+        spec = trimmed(spec, rows)
+    sampling.setdefault("pointwise", False)
+    try:
+        result = replace(result, fit=fit(rows, spec, **sampling))
+        result._fitted().provenance["table"]["name"] = table.name
+    except FitError as error:
+        return replace(result, notes=(*notes, f"The sampler failed: {error}"))
+    return replace(result, notes=(*notes, *_one_each(result), *_one_question(result)))
+
+
+def _lacking(table: Responses, kind: Kind) -> list[str]:
+    """Say which models and groups lack answers to what others were asked about."""
+    nouns = {name: table.nouns[name] for name in kind.columns_of_questions(table)}
+    notes = common.lacking(table.frame, "model", nouns)
+    labels = kind.shared_by_groups(table)
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
         question = table.frame[["model", *labels]].agg(" | ".join, axis=1)
-        lacks += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
-    notes = [*table.notes, *_told_apart(table), *lacks]
-    if kind == "paired":
-        frame, lacking = tables.differences(table, repeats)
-        if lacking:
-            notes.append(f"{lacking} questions lack the answer of a group and are left out.")
-    elif kind == "number" and repeats:
-        frame = tables.answers(table)
-    else:
-        frame = tables.cells(table)
-    questions = tables.means_of_questions(frame) if kind == "paired" else frame
-    found = tables.published_scores(table, kind, questions)
-    without = found[found["t"].isna() & (found["n"] > 1) & ~found["score"].str.startswith("share")]
-    if names := checks.once(without["name"].astype(str)):
-        shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        notes.append(f"No published t for {shown}: all scores are equal, so that t is undefined.")
-    if rope is None:
-        outcomes = table.frame["outcome"]
-        if kind == "paired":
-            of_series = questions.groupby("series")["outcome"]
-            outcomes = questions["outcome"] - of_series.transform("mean")
-        sd = 0.0 if kind == "choice" else outcomes.std(ddof=0)
-        rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
-    checks.positive(rope, "rope")
-    result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
-    y = frame["outcome"].to_numpy()
+        notes += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
+    return notes
+
+
+def _without_t(published: pd.DataFrame) -> list[str]:
+    """Say for which published scores t is undefined, since all scores are equal."""
+    is_share = published["score"].str.startswith("share")
+    without = published[published["t"].isna() & (published["n"] > 1) & ~is_share]
+    names = checks.once(without["name"].astype(str))
+    if not names:
+        return []
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    shown = "; ".join(names[:5]) + more
+    return [f"No published t for {shown}: all scores are equal, so that t is undefined."]
+
+
+def _nothing_to_compare(result: ResponsesResult) -> str:
+    """Say why there are no two groups or models to compare; empty if there are."""
+    if result._pairs():
+        return ""
+    table = result.responses
+    groups = table.coverage["groups"]
+    lost = [name for name, counts in groups.items() if not counts["used"]]
+    if lost:
+        return f"All answers about {join_words(lost)} are left out. Recode them as numbers."
+    about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
     others = f" Other columns: {some(table.unused)}." if table.unused else ""
-    why = ""
-    if not result._pairs() and kind != "paired":
-        about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
-        why = (
-            f"There is one group{about} and one model, so that there is nothing to compare. Name "
-            f"your columns: --columns group=NAME,item=NAME,template=NAME.{others} Keep the "
-            "columns of a file of sentences that you rate."
-        )
-        if lost := [name for name, own in table.coverage["groups"].items() if not own["used"]]:
-            why = f"All answers about {join_words(lost)} are left out. Recode them as numbers."
-    elif kind == "choice":
-        pass
-    elif table.frame[tables.ASKED].eq("").all(axis=None):
-        why = (
-            "The columns word, template and item are missing, so that all answers about a group "
-            "count as one. Name a column that tells them apart: --columns item=NAME, or "
-            f"template=NAME of prompts, or word=NAME of names.{others}"
-        )
-    elif len(frame) < 4:
-        why = f"There are too few answers for a fit ({len(frame)})."
-    elif np.ptp(y) <= 1e-12 * max(1.0, np.abs(y).max()):
-        why = f"All answers agree ({y[0]:.3g}), so that there is nothing to fit."
-    if why and found.empty:
-        problem = "expected answers that can be compared, got none"
-        raise InputError(problem, where="responses", hint=why.rstrip("."))
-    if why:
-        return replace(result, notes=(*notes, why))
-    if kind != "choice" and (model is None or str(model) in list_models()):
-        center = 0.0 if kind == "paired" else float(y.mean())
-        spec = scaled(spec, center, float(np.sqrt(np.mean((y - center) ** 2))))
-    if spec.trim:
-        spec = trimmed(spec, frame)
-    sampling.setdefault("pointwise", False)
-    try:
-        result = replace(result, fit=fit(frame, spec, **sampling))
-        result._fitted().provenance["table"]["name"] = table.name
-    except FitError as error:
-        return replace(result, notes=(*notes, f"The sampler failed: {error}"))
+    return (
+        f"There is one group{about} and one model, so that there is nothing to compare. Name "
+        f"your columns: --columns group=NAME,item=NAME,template=NAME.{others} Keep the "
+        "columns of a file of sentences that you rate."
+    )
+
+
+def _one_each(result: ResponsesResult) -> list[str]:
+    """Say where what could be new has one row each, so that new and these are not told apart."""
     new, these = result.estimands["population"], result.estimands.get("listed_words", "")
-    if these and result._held("overall", "listed_words") == result._held("overall", "population"):
-        what = "difference" if kind == "paired" else "answer"
-        notes.append(
-            f"{new[4:].capitalize()} have one {what} each, which cannot tell {new} from "
-            f"{these}, or one from another: all have the same interval."
-        )
-    return replace(result, notes=(*notes, *_one_question(result)))
+    if not these:
+        return []
+    if result._held("overall", "listed_words") != result._held("overall", "population"):
+        return []
+    return [
+        f"{new[4:].capitalize()} have one {result.answer_kind.row} each, which cannot tell {new} from "
+        f"{these}, or one from another: all have the same interval."
+    ]
 
 
 def _one_question(result: ResponsesResult) -> list[str]:
@@ -639,7 +602,7 @@ def _one_question(result: ResponsesResult) -> list[str]:
     ]
 
 
-def _told_apart(table: Responses) -> list[str]:
+def _told_apart(table: Responses, kind: Kind) -> list[str]:
     """Say where groups share no texts, or a column that is not used may tell questions apart."""
     frame = table.frame
     given = [name for name in table.nouns if frame[name].ne("").any()]
@@ -647,7 +610,7 @@ def _told_apart(table: Responses) -> list[str]:
         return []
     apart = [name for name in given if not table.shares(name)]
     hints = []
-    paired = None if table.is_choice else table.pairing
+    paired = kind.paired_by(table)
     if paired and "template" in apart:
         hints.append(f"Answers to the same {join_words(paired[1:])} are paired.")
     elif {"template", "item"} & {*apart}:

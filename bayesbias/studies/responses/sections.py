@@ -15,7 +15,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
-from bayesbias.studies.responses.table import ASKED, Responses, means_of_questions
+from bayesbias.studies.responses.table import ASKED, Responses
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -83,7 +83,7 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     The label is the model, the contrast or both: what there are several of.
     """
     frame = result.contrasts(view.prob, level="overall", detail=True)
-    frame = frame[frame["scale"] != "log_odds"]
+    frame = frame[frame["scale"] == result.main_scale]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
     names = SHORT if parts else result.estimands
@@ -107,7 +107,7 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
     differences = frame["score"].str.contains("t-test|paired t", regex=True)
     se = (frame["mean_score"] / frame["t"]).abs().where(differences & frame["t"].ne(0))
     rows = result.contrasts(view.prob, "population", "overall", detail=True)
-    rows = rows[rows["scale"] != "log_odds"]
+    rows = rows[rows["scale"] == result.main_scale]
     sds = dict(zip(rows["contrast"] + ", " + rows["model"], rows["sd"], strict=True))
     if len(result.responses.models) < 2:
         sds = dict(zip(rows["contrast"], rows["sd"], strict=True))
@@ -226,14 +226,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             text="Answers that the model generates (lines) and those of the table.",
             show_on="fold",
         ),
-        Section("questions", "All questions", lambda: _questions(result), show_on="folder"),
+        Section(
+            "questions",
+            "All questions",
+            lambda: result.answer_kind.questions(result._fitted().table),
+            show_on="folder",
+        ),
     ]
-
-
-def _questions(result: ResponsesResult) -> pd.DataFrame:
-    """Return the rows of the fit, repeated numbers as their mean."""
-    rows = result._fitted().table
-    return rows if result.kind == "choice" else means_of_questions(rows)
 
 
 def interpret(result: ResponsesResult, view: View) -> Interpretation:
@@ -294,16 +293,13 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     if any(result.fit.spec.is_random(name) for name in result.fit.spec.mu):
         # Else the model treats all answers as independent.
         alone = result.independent(view.prob).iloc[0]
-        paired = result.kind == "paired"
-        rows_of = "differences" if paired else "answers"
-        but = "" if paired else "apart from what groups share, "
+        kind = result.answer_kind
         notes.append(
-            f"{alone['contrast']}: {but}the {alone['answers']:,} {rows_of} carry as much "
+            f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as much "
             f"information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
             f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
         )
-    if result.kind == "choice" and table.outcome != "outcome":
-        said = f"Probability of {table.outcome}: {said}"
+    said = result.answer_kind.headline(said, table.outcome)
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 
 
@@ -346,7 +342,7 @@ def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[
     frame = result.contrasts(view.prob, "population", "item", detail=True)
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
     also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
-    rows_of = frame[frame["scale"] != "log_odds"].groupby("name", sort=False)
+    rows_of = frame[frame["scale"] == result.main_scale].groupby("name", sort=False)
     return [
         f"{name}: {_sentences(result, rows, new)}{also.get(name, '')}" for name, rows in rows_of
     ]

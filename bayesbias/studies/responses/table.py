@@ -148,9 +148,11 @@ class Responses:
         return self.frame.loc[:, self.frame.ne("").any()]
 
     def _size(self) -> str:
+        from bayesbias.studies.responses.kinds import kind_of
+
         read, used = self.coverage["rows_read"], self.coverage["rows_used"]
-        kind = f"{'0/1' if self.is_choice else 'numbers'}{', paired' if self.pairing else ''}"
-        return f"Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}"
+        values = kind_of(self).values + (", paired" if self.pairing else "")
+        return f"Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {values}"
 
 
 def responses_table(
@@ -335,22 +337,26 @@ def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     return numbers, reasons.mask(missing, "missing")
 
 
-def cells(table: Responses) -> pd.DataFrame:
-    """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
-    found = _labeled(table).groupby(list(LABELS), sort=False)["outcome"]
+def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
+    """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``.
+
+    With `words_by_group` a word of two groups is two words.
+    """
+    frame = _with_words_by_group(table) if words_by_group else table.frame
+    found = frame.groupby(list(LABELS), sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     return _with_question(out, table)
 
 
 def answers(table: Responses) -> pd.DataFrame:
     """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    return _with_question(_labeled(table)[[*LABELS, "outcome"]], table)
+    return _with_question(_with_words_by_group(table)[[*LABELS, "outcome"]], table)
 
 
-def _labeled(table: Responses) -> pd.DataFrame:
+def _with_words_by_group(table: Responses) -> pd.DataFrame:
+    """Return the answers, of which one word of two groups is two words."""
     frame = table.frame
-    several = table.shares("word") and frame["word"].nunique() > 1
-    if several and not table.is_choice:  # one word of two groups is two words
+    if table.shares("word") and frame["word"].nunique() > 1:
         frame = frame.assign(word=frame["word"] + " (" + frame["group"] + ")")
     return frame
 
@@ -457,23 +463,16 @@ def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple
     ]
 
 
-def published_scores(table: Responses, kind: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what audits publish, a row a score: t-tests, the score of each answer, shares of stereotyped choices.
-
-    All treat their rows as independent. ``name, score, n, mean_score, t, p_value``.
-    """
-    if table.published == "answers":
-        scores = answer_scores(table)
-        by = [*["model"] * (scores["model"].nunique() > 1), "item"]
-        keys = [by, [*by, "template"]] if scores["template"].nunique() > 1 else [by]
-        rows = [
-            (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
-            for key in keys
-            for labels, part in scores.groupby(key, sort=False)
-        ]
-    else:
-        rows = _paired(table, frame) if kind == "paired" else _unpaired(table)
-    return pd.DataFrame(rows, columns=list(SCORES))
+def reply_scores(table: Responses) -> list[tuple[Any, ...]]:
+    """Return the published scores of replies: their means by item, and by prompt."""
+    scores = answer_scores(table)
+    by = [*["model"] * (scores["model"].nunique() > 1), "item"]
+    keys = [by, [*by, "template"]] if scores["template"].nunique() > 1 else [by]
+    return [
+        (", ".join(map(str, labels)), "score per reply", *one_sample(part["score"]))
+        for key in keys
+        for labels, part in scores.groupby(key, sort=False)
+    ]
 
 
 def answer_scores(table: Responses) -> pd.DataFrame:
@@ -526,7 +525,8 @@ def shared_by_replies(table: Responses) -> Iterator[tuple[Any, list[str], np.nda
         yield labels, list(replies.columns), turn * np.sqrt(np.maximum(square, 0.0))
 
 
-def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+def paired_tests(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """Return paired t-tests of differences, and shares of stereotyped choices."""
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
@@ -551,7 +551,7 @@ def _paired(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
+def tests_of_all(table: Responses) -> list[tuple[Any, ...]]:
     """Return Welch's t-test of all answers of each two groups."""
     from scipy import stats
 

@@ -1,0 +1,30 @@
+"""The kinds of answers, one file each: how a table of answers is recognized, modeled and put in words.
+
+A new kind is a file beside these and an entry of `KINDS`.
+"""
+
+from bayesbias.studies.responses.kinds.choice import Choice
+from bayesbias.studies.responses.kinds.kind import Kind
+from bayesbias.studies.responses.kinds.number import Number
+from bayesbias.studies.responses.kinds.paired import Paired
+from bayesbias.studies.responses.table import Responses
+
+KINDS: tuple[Kind, ...] = (
+    Choice(),
+    Paired(),
+    Number(),
+)
+"""In the order in which a table is offered to them; the last takes any table."""
+
+
+def kind_of(table: Responses) -> Kind:
+    """Return the kind of the answers of a table: the first that recognizes it."""
+    for kind in KINDS:
+        if kind.recognizes(table):
+            return kind
+    raise AssertionError("the last kind takes any table")
+
+
+def kind_named(name: str) -> Kind:
+    """Return a kind by its name."""
+    return next(kind for kind in KINDS if kind.name == name)

@@ -1,0 +1,144 @@
+r"""Answers that are 0 or 1: counted by question, and modeled in log odds.
+
+On the scale of probabilities, effects that are not held are integrated out: with :math:`v` the sum of
+their variances, a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`, by
+Gauss-Hermite quadrature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.inference.description import outcomes_of_rows
+from bayesbias.inference.estimands import levels_of, mean_probabilities
+from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
+from bayesbias.inference.linear import Key
+from bayesbias.models.spec import ModelSpec
+from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Kind, Means
+from bayesbias.studies.responses.table import Responses
+
+if TYPE_CHECKING:
+    from bayesbias.studies.responses.fitting import ResponsesResult
+
+_STEEPEST = 4  # slope of log odds on a probability of one half
+_DRAWS = 1000  # that probabilities are computed for
+
+
+class Choice(Kind):
+    """Answers that are 0 or 1."""
+
+    name = "choice"
+    model = "responses_choice"
+    values = "0/1"
+    scales = ("probability", "log_odds")
+    words_by_group = False  # the model has an effect of group by word
+
+    def recognizes(self, table: Responses) -> bool:
+        """Whether a table has answers of this kind."""
+        return table.is_choice
+
+    def rows(self, table: Responses, repeats: bool) -> tuple[pd.DataFrame, list[str]]:
+        """Return counts of answers by question."""
+        return tables.cells(table, words_by_group=self.words_by_group), []
+
+    def questions(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows: each is a question."""
+        return rows
+
+    def default_rope(self, table: Responses, rows: pd.DataFrame) -> float:
+        """Return the half-width of the ROPE: a probability of .02."""
+        return LITTLE_PROBABILITY
+
+    def nothing_to_fit(self, table: Responses, rows: pd.DataFrame) -> str:
+        """Say nothing: rates have a model whatever the answers are."""
+        return ""
+
+    def in_units(self, spec: ModelSpec, rows: pd.DataFrame) -> ModelSpec:
+        """Return the model: its priors are in log odds."""
+        return spec
+
+    def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
+        """Return the contrasts of a level, in probabilities and in log odds."""
+        fit = result._fitted()
+        parts = []
+        for name, rows in means.rows.items():
+            keys = means.parts[name].keys
+            parts.append(probabilities(result, means.estimand, means.level, keys, rows))
+        shares = np.concatenate([part[0] for part in parts], axis=-1)
+        shared = np.concatenate([part[1] for part in parts], axis=-1)
+        linear = means.joined.linear
+        log_odds = linear.draws(fit.scales_and_effects(linear.weights)) + shared
+        keys, weights = result._combinations(means)
+
+        def described(scale: str, draws: np.ndarray, rope: float) -> pd.DataFrame:
+            labeled = keyed_draws(draws @ weights.toarray().T, keys, "series", means.estimand)
+            return estimates(labeled, prob, rope).assign(scale=scale)
+
+        return [
+            described("probability", shares, result.rope),
+            described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * result.rope),
+        ]
+
+    def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
+        """Return the probability of each arm by item or template, for new words and prompts."""
+        fit = result._fitted()
+        quantities = fit.quantities(level, "population", "arm")
+        keys = [quantities.keys[k] for k in fit.order_of(quantities)]
+        draws, _ = probabilities(result, "population", level, keys)
+        _, names, arms = zip(*keys, strict=True)
+        return estimates(labeled_draws(draws, {"name": names, "arm": arms}), prob)
+
+    def scale_in_words(self, outcome: str) -> str:
+        """Return what differs: the probability of the outcome."""
+        return "probability" if outcome == "outcome" else f"probability of {outcome}"
+
+    def headline(self, sentence: str, outcome: str) -> str:
+        """Return the sentence of the result, with what the probability is of."""
+        return sentence if outcome == "outcome" else f"Probability of {outcome}: {sentence}"
+
+    def rows_in_words(self, result: ResponsesResult) -> str:
+        """Say what was modeled: answers and questions."""
+        return outcomes_of_rows(result._fitted())
+
+
+def probabilities(
+    result: ResponsesResult, estimand: str, level: str, keys: list[Key], rows: Any = slice(None)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of mean probabilities, and what replies add to log odds.
+
+    Parameters
+    ----------
+    result : ResponsesResult
+    estimand, level : str
+    keys : list of Key
+        The means: level, name and arm.
+    rows : mask or slice
+        The rows that the means are over; by default all.
+
+    Returns
+    -------
+    (ndarray of shape (chains, draws, keys), ndarray of shape (n, keys))
+        Probabilities are computed for some of the draws.
+    """
+    fit = result._fitted()
+    draws = fit.parameter_draws()
+    labels, codes, _ = levels_of(fit.design, estimand)[level]
+
+    chains, n = fit.shape
+    places = np.arange(chains * n).reshape(chains, n)
+    some = places[:, :: min(-(-chains * n // _DRAWS), 4)]
+
+    place = {key[1:]: k for k, key in enumerate(keys)}
+    arms = fit.table["arm"].astype(str).to_numpy()
+    names = np.array(labels)[codes[rows]]
+    group = np.full(len(codes), -1)
+    group[rows] = [place[name, arm] for name, arm in zip(names, arms[rows], strict=True)]
+
+    kept = result._held(level, estimand)
+    replies = result._shared_by_replies(level, estimand)
+    means, added = mean_probabilities(fit.design, draws, kept, replies, group, some.ravel())
+    return means.reshape(*some.shape, len(keys)), added

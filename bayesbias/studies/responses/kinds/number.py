@@ -1,0 +1,26 @@
+"""Answers that are numbers, such as scores and probabilities: each answer is a row of the fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesbias.studies.responses.kinds.kind import Kind
+from bayesbias.studies.responses.table import Responses
+
+if TYPE_CHECKING:
+    from bayesbias.studies.responses.fitting import ResponsesResult
+
+
+class Number(Kind):
+    """Any numbers."""
+
+    name = "number"
+    model = "responses"
+
+    def recognizes(self, table: Responses) -> bool:
+        """Whether a table has answers of this kind."""
+        return True
+
+    def rows_in_words(self, result: ResponsesResult) -> str:
+        """Say what was modeled."""
+        return f"the {result.responses.outcome} of {len(result._fitted().table):,} answers"
