@@ -320,8 +320,8 @@ def crossed_intervals(table: Any, prob: float = PROB) -> pd.DataFrame:
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "gender", controls="none")
     >>> overall = bb.simulation.crossed_intervals(table).iloc[0]
-    >>> overall["contrast"], round(overall["estimate"], 3), round(overall["low"], 3)
-    ('associated - different', -0.07, -0.097)
+    >>> overall["contrast"], f"{overall['estimate']:.3f} [{overall['low']:.3f}, {overall['high']:.3f}]"
+    ('associated - different', '-0.070 [-0.096, -0.044]')
     """
     from scipy import stats
 
