@@ -22,6 +22,10 @@ For instance, let the log density of one coordinate drop by 2.25 at 1.5 down, an
 The halves are 1.5 / sqrt(4.5) = 0.71 and 1.5 / sqrt(1) = 1.5 wide, so that 68 % of the points lie
 above the mode.
 
+4. *Bounds.* Counts have an approximate density, and a closer one that costs more
+   (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
+   predicted for the others, and all are weighted by it.
+
 The effects need no points: given the SDs they are normal, and results are mixtures over the SDs.
 """
 
@@ -47,7 +51,6 @@ from bayesbias.inference.sampling import (
 
 _DEGREES, _DEGREES_LATER = 10.0, 30.0  # of the Student-t of the first and of later proposals
 _ROUNDS = 12
-_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 100.0, 110.0  # effective draws: diagnostics ask for 100
 _CHEAP_S, _ENOUGH_PER_CHAIN = 0.1, 750.0
 _FEWEST, _MOST = 64, 256  # points of a chain in the first round
 _MOST_POINTS = 8192  # of a chain
@@ -56,6 +59,7 @@ _PATIENCE_S = 2.0  # the work of all rounds for the scale with the fewest effect
 # Effective draws that the widths, and the correlations, of the first proposal count for.
 _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
+_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT = 64, 4  # points whose bounds are computed
 _SEARCHES = 300  # densities that the mode and the curvature take
 _LONG_S = 10.0
 _REACH = 1.5  # where drops of the log density are measured
@@ -215,7 +219,12 @@ class Weighted:
 
 
 def sample_costly(
-    reduced: Reduction, draws: int, chains: int, seed: int, progress: bool | None = None
+    reduced: Reduction,
+    draws: int,
+    chains: int,
+    seed: int,
+    progress: bool | None = None,
+    start: ScaleApproximation | None = None,
 ) -> tuple[np.ndarray, np.ndarray, Engine, ScaleApproximation]:
     """Return draws of the log scales of the same weight, and their log densities.
 
@@ -227,20 +236,28 @@ def sample_costly(
     Engine
     ScaleApproximation
     """
-    announce(_WANTED_PER_CHAIN * chains * 2 / threads() + _SEARCHES, reduced, progress)
-    start = laplace(reduced, near=True)
+    least_per_chain, wanted_per_chain = reduced.per_chain
+    announce(wanted_per_chain * chains * 2 / threads() + _SEARCHES, reduced, progress)
+    start = laplace(reduced, near=True) if start is None else start
     nothing = np.empty((chains, 0, reduced.n_theta)), np.empty((chains, 0))
     if not start.found:
         return *nothing, Engine(asked="quick", why_not="no mode"), start
+    reduced.started(start.theta(start.mode)[0])
+    gain: Gain | None = None
     # Ends of intervals of the SDs themselves gain from more draws, where these are cheap.
     cheap = min(_CHEAP_S / reduced.seconds, _ENOUGH_PER_CHAIN)
-    wanted = min(max(cheap, _WANTED_PER_CHAIN), draws / 3) * chains
-    least = min(_LEAST_PER_CHAIN, draws / 3) * chains
+    distinct = draws
+    if reduced.is_approximate:
+        cheap, distinct = 0.0, max(reduced.most_mixed // chains, 1)
+        distinct = min(draws, distinct)
+    wanted = min(max(cheap, wanted_per_chain), draws / 3) * chains
+    least = min(least_per_chain, draws / 3) * chains
 
     def draws_of(found: Weighted) -> tuple[np.ndarray, np.ndarray]:
         theta, _, log_slope = start.theta(found.u)
         density = found.density - log_slope.sum(axis=2)
-        taken = _resampled(found.weights, draws, np.random.default_rng([seed, 5]))
+        taken = _resampled(found.weights, distinct, np.random.default_rng([seed, 5]))
+        taken = taken[:, np.arange(draws) * distinct // draws]
         along = np.arange(chains)[:, None]
         return theta[along, taken], density[along, taken]
 
@@ -254,17 +271,23 @@ def sample_costly(
                 density.append(start.log_densities(reduced, points[-1]))
                 tick(size)
             u, values = np.stack(points), np.stack(density)
+            if gain is not None:
+                values = values + gain(u)
             if number == 0:
                 found = Weighted.of((proposal,), (size,), u, values)
             else:
                 found = found.joined(proposal, u, values)
             if math.isnan(found.pareto_k):
                 return *nothing, Engine(asked="quick", why_not="no mode"), start
+            if number == 0 and reduced.is_approximate:
+                gain = Gain.of(found, reduced, start, seed)
+                if gain is not None:
+                    found = Weighted.of((proposal,), (size,), u, values + gain(u))
 
             theta, logp = draws_of(found)
             few = found.effective < least
             worst = found.effective
-            if found.number * reduced.seconds < _PATIENCE_S:
+            if not reduced.is_approximate and found.number * reduced.seconds < _PATIENCE_S:
                 worst = min(worst, float(np.nanmin(r_hat_and_ess(theta)[1])))
             if worst >= wanted and found.pareto_k <= MOST_PARETO_K:
                 break
@@ -277,12 +300,68 @@ def sample_costly(
 
     why_not = "pareto_k" if not found.pareto_k <= MOST_PARETO_K else "effective" if few else ""
     k = float(found.pareto_k) if math.isfinite(found.pareto_k) else None
+    if not reduced.has_nuts:  # diagnostics say what is wrong
+        why_not = ""
     engine = Engine(
         "nuts" if why_not else "quick", "quick", k, found.effective, found.number, why_not
     )
     if why_not:
         return *nothing, engine, start
     return theta, logp, engine, start
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """What a closer bound of the log density has more, predicted from coordinates of the scales.
+
+    Attributes
+    ----------
+    start : ScaleApproximation
+        The axes along which coordinates count.
+    low, high : ndarray, shape (n,)
+        The range along each axis where bounds are known; beyond, the gain stays as it is there.
+    coefs : ndarray, shape (1 + 2 n,)
+        Of one, the coordinates along the axes, and their squares.
+    """
+
+    start: ScaleApproximation
+    low: np.ndarray
+    high: np.ndarray
+    coefs: np.ndarray
+
+    @classmethod
+    def of(
+        cls, found: Weighted, reduced: Reduction, start: ScaleApproximation, seed: int
+    ) -> Gain | None:
+        """Regress the gain at some of the points on their coordinates; None without bounds."""
+        n, points = reduced.n_theta, found.u.reshape(-1, reduced.n_theta)
+        number = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * (1 + 2 * n))
+        # Not in proportion to their weights, so that some lie where those of the bounds are larger.
+        spread = np.sqrt(found.weights.reshape(1, -1))
+        chosen = np.unique(_resampled(spread, number, np.random.default_rng([seed, 9])))
+        theta, _, log_slope = start.theta(points[chosen])
+        bounds = reduced.bounds(theta)
+        if bounds is None:
+            return None
+        gains = bounds + log_slope.sum(axis=1) - found.density.ravel()[chosen]
+        finite = np.isfinite(gains)
+        along = cls._along(start, points[chosen[finite]])
+        coefs = np.linalg.lstsq(cls._terms(along), gains[finite], rcond=None)[0]
+        return cls(start, along.min(axis=0), along.max(axis=0), coefs)
+
+    def __call__(self, u: np.ndarray) -> np.ndarray:
+        """Return the gain at coordinates, shape (..., n)."""
+        along = self._along(self.start, u.reshape(-1, u.shape[-1]))
+        terms = self._terms(np.clip(along, self.low, self.high))
+        return (terms @ self.coefs).reshape(u.shape[:-1])
+
+    @staticmethod
+    def _along(start: ScaleApproximation, u: np.ndarray) -> np.ndarray:
+        return np.linalg.solve(start.root, (u - start.mode).T).T
+
+    @staticmethod
+    def _terms(along: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.ones((len(along), 1)), along, along**2], axis=1)
 
 
 def announce(densities: float, reduced: Reduction, progress: bool | None) -> None:
@@ -297,7 +376,8 @@ def announce(densities: float, reduced: Reduction, progress: bool | None) -> Non
 def _first_size(reduced: Reduction, chains: int) -> int:
     """Return how many points a chain has in the first round: more where they are cheap."""
     number = _FEWEST
-    while number < _MOST and 2 * number * chains * reduced.seconds <= _FIRST_S:
+    most = 2 * _FEWEST if reduced.is_approximate else _MOST
+    while number < most and 2 * number * chains * reduced.seconds <= _FIRST_S:
         number *= 2
     return number
 

@@ -161,7 +161,8 @@ class Sampling:
     Attributes
     ----------
     method : str
-        ``collapsed`` (the effects were integrated out), ``counts`` or ``pairwise``.
+        ``collapsed`` (the effects were integrated out exactly), ``variational`` or ``laplace`` (of
+        counts, by a normal approximation of the effects given the SDs), ``counts`` or ``pairwise``.
     draws, tune, chains, seed : int
         As of `bayesbias.fit`.
     engine : Engine
@@ -532,7 +533,7 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     from scipy.optimize import minimize
 
     n = reduced.n_theta
-    start = np.full(n, np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2))
+    start = np.full(n, np.log(max(reduced.usual_sd, 1e-6) / 2))
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = reduced.log_density(theta)

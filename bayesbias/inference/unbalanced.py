@@ -174,6 +174,10 @@ class Layout:
             incidence.indptr, incidence.indices, pattern.starts, pattern.columns, total
         )
 
+    @functools.cached_property
+    def _transposed(self) -> Any:
+        return self.incidence.T
+
     def cross_products(self, weights: np.ndarray) -> np.ndarray:
         """Return the lower triangle of Z'WZ for weights of the rows, in the order of the pattern."""
         incidence = self.incidence
@@ -181,9 +185,25 @@ class Layout:
         _add_cross_products(incidence.indptr, incidence.data, self._places, weights, out)
         return out
 
+    def row_variances(self, inverse: np.ndarray, sds: np.ndarray) -> np.ndarray:
+        """Return z'S M^-1 S z of each row, given the entries of M^-1 where A has its own."""
+        incidence, pattern = self.incidence, self.pattern
+        scaled = inverse * sds[pattern.rows] * sds[pattern.columns]
+        out = np.zeros(incidence.shape[0])
+        _add_row_variances(incidence.indptr, incidence.data, self._places, scaled, out)
+        return out
+
+    def numbers(self, of_entries: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return a number for each column, given those of the entries of each parameter."""
+        out = np.zeros(self.pattern.size, dtype=np.int64)
+        for name, columns in self.columns.items():
+            used = columns >= 0
+            out[columns[used]] = of_entries[name][used]
+        return out
+
     def products(self, values: np.ndarray) -> np.ndarray:
         """Return Z' times values of the rows."""
-        return self.incidence.T @ values
+        return self._transposed @ values
 
     def sums(self, effects: np.ndarray) -> np.ndarray:
         """Return Z times effects: the means of the rows."""
@@ -236,6 +256,28 @@ def _add_cross_products(
             for b in range(row_starts[r], a + 1):
                 out[places[count]] += weighted * coefs[b]
                 count += 1
+
+
+@compiled
+def _add_row_variances(
+    row_starts: np.ndarray,
+    coefs: np.ndarray,
+    places: np.ndarray,
+    values: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add to each row the entries of a symmetric matrix between its columns."""
+    count = 0
+    for r in range(len(row_starts) - 1):
+        total = 0.0
+        for a in range(row_starts[r], row_starts[r + 1]):
+            beside = 0.0
+            for b in range(row_starts[r], a):
+                beside += coefs[b] * values[places[count]]
+                count += 1
+            total += coefs[a] * (2.0 * beside + coefs[a] * values[places[count]])
+            count += 1
+        out[r] += total
 
 
 @compiled
@@ -361,11 +403,6 @@ class Unbalanced(Reduction):
         terms = normal_terms(design)
         numbered = numbered_variances(design, terms)
         layout = Layout.of(design)
-        number = np.zeros(layout.pattern.size, dtype=np.int64)
-        for name in terms:
-            columns = layout.columns[name]
-            used = columns >= 0
-            number[columns[used]] = numbered.of_entries[name][used]
         if weights is None:
             weights = np.ones(len(design.y))
         priors = prior_arrays(design)
@@ -376,7 +413,7 @@ class Unbalanced(Reduction):
             constants=numbered.constants,
             variance_of=numbered.of_entries,
             layout=layout,
-            number=number,
+            number=layout.numbers(numbered.of_entries),
             noise=_noise_classes(layout, design.y, numbered.of_rows, weights),
             of_rows=numbered.of_rows,
             weights=weights,
