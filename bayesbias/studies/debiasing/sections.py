@@ -184,6 +184,18 @@ def sections(result: Comparison, view: View) -> list[Section]:
             show_on="fold",
         )
     )
+    for number, (name, fit) in enumerate(result.fits().items()):
+        out.append(
+            Section(
+                f"predictive-{number}",
+                f"Posterior predictive check: {name}",
+                figure=partial(bb.plot_ppc, fit),
+                text="Distances that the model generates (lines) and the distances of the table."
+                if fit.spec.outcome == "distance"
+                else "Changes that the model generates (lines) and the changes of the tables.",
+                show_on="fold",
+            )
+        )
     return out
 
 
