@@ -54,8 +54,9 @@ class ResponsesResult(Result):
         The table that was read.
     published : pandas.DataFrame
         ``name, score, n, mean_score, t, p_value``.
-    kind : {"choice", "paired", "number"}
-        What was modelled: 0/1 answers, differences of paired answers, or numbers.
+    kind : {"stereotype", "choice", "paired", "number"}
+        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers, or
+        numbers.
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
@@ -497,7 +498,7 @@ def fit_responses(
         *_told_apart(table, kind),
         *_lacking(table, kind),
         *notes_of_rows,
-        *_without_t(published),
+        *(_without_t(published) if kind.scores_have_t else ()),
     ]
 
     if rope is None:

@@ -63,9 +63,9 @@ class Responses:
         ``apart``: columns that are not used and whose labels tell such rows apart.
     outcome : str
         What the outcome is called in sentences.
-    published : {"", "answers", "share"}
-        A score of its own that the data were published with: of each answer, or the share of
-        stereotyped choices.
+    published : {"", "answers", "share", "templates"}
+        A score of its own that the data were published with: of each answer, the share of
+        stereotyped choices, or those of BBQ.
     noun : str
         What a word is called in sentences.
     notes : tuple of str
@@ -74,6 +74,9 @@ class Responses:
         The columns of the data that are none of these.
     name : str
         The names of the files.
+    answer_counts : DataFrame, optional
+        Of BBQ, the answers by model, category, template, context and stereotyped group: their
+        number, and how many are right, biased, and not *unknown*.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Responses:
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
+    answer_counts: pd.DataFrame | None = None
 
     @property
     def is_choice(self) -> bool:

@@ -102,6 +102,8 @@ class Kind(ABC):
         What the number of independent answers leaves out, with the words that follow.
     question : tuple of str
         The columns that together tell the questions of the fit apart.
+    scores_have_t : bool
+        Whether a published score without a t is worth a note.
     words_by_group : bool
         Whether a word of two groups is two words, since effects of words are not by group.
     """
@@ -115,6 +117,7 @@ class Kind(ABC):
     items_are: str = "Each group"
     apart_from: str = "apart from what groups share, "
     question: tuple[str, ...] = ("question",)
+    scores_have_t: bool = True
     words_by_group: bool = True
 
     # -- the table ---------------------------------------------------------------------------------

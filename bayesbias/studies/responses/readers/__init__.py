@@ -11,6 +11,7 @@ from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.readers import (
+    bbq,
     choices,
     crows_pairs,
     fmat,
@@ -22,12 +23,14 @@ from bayesbias.studies.responses.readers import (
 )
 from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 from bayesbias.studies.responses.table import COLUMNS, Responses
+from bayesbias.studies.responses.template_scores import COUNTS
 
 __all__ = ["load_responses"]
 
 LAYOUTS: tuple[Layout, ...] = (
     inspect_log.LAYOUT,
     lm_eval.LAYOUT,
+    bbq.LAYOUT,
     crows_pairs.LAYOUT,
     choices.LAYOUT,
     logprob.LAYOUT,
@@ -54,7 +57,7 @@ def load_responses(
         CSV, TSV, JSON, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
         CSV may have semicolons and decimal commas.
     layout : str, optional
-        One of ``inspect_log, lm_eval, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
+        One of ``inspect_log, lm_eval, bbq, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
         by default what the columns of the files tell.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``. Of samples of
@@ -104,6 +107,8 @@ def load_responses(
     for part in answers.values():
         fields |= dict.fromkeys(part.fields or ())
     frame = pd.concat([part.frame for part in answers.values()], keys=answers)
+    if form.name == bbq.LAYOUT.name:  # whose reader took the column of predictions
+        asked.pop("outcome", None)
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
@@ -150,6 +155,7 @@ def load_responses(
         notes=(*notes, *table.notes),
         unused=tuple(unused),
         name=some([path.name for path in answers]),
+        answer_counts=_answer_counts(answers, models),
     )
 
 
@@ -240,6 +246,22 @@ def _scores_left_out(answers: Sequence[Answers], asked: Mapping[str, str]) -> li
             f"The outcome is {taken}, not {some(left)}. --columns outcome=NAME takes another."
         )
     return notes
+
+
+def _answer_counts(
+    answers: Mapping[Path, Answers], models: Mapping[Path, str]
+) -> pd.DataFrame | None:
+    """Return the counts of all files, with the models that files are compared as."""
+    parts = []
+    for path, part in answers.items():
+        counts = part.answer_counts
+        if counts is not None:
+            parts.append(counts.assign(model=models[path]) if models else counts)
+    if not parts:
+        return None
+    together = pd.concat(parts)
+    labels = [name for name in together if name not in COUNTS]
+    return together.groupby(labels, as_index=False, sort=False)[list(COUNTS)].sum()
 
 
 def _note_of_item(table: Responses, item: str, note: str) -> str:

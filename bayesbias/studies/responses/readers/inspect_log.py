@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError
 from bayesbias.core.files import MOST_TEXT, check_sizes, most_unpacked, parse_json, read_member
+from bayesbias.studies.responses.readers import bbq
 from bayesbias.studies.responses.readers.layout import (
     Answers,
     Layout,
@@ -41,6 +43,8 @@ def read(source: Source, request: Request) -> Answers:
             where=str(source.path),
             hint="run the task with its samples logged, without --no-log-samples",
         )
+    if set(samples[0].get("metadata") or {}) >= bbq.NEEDED:
+        return _bbq(samples, str(about.get("model", "")), source.path)
     rows: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     for sample in samples:
@@ -58,6 +62,26 @@ def read(source: Source, request: Request) -> Answers:
     frame = with_defaults(pd.DataFrame(rows), {"item": numbers, "template": about.get("task", "")})
     frame["outcome"] = frame[next(iter(names))] if names else None
     return Answers(frame, scores=tuple(names), fields=tuple(frame.columns))
+
+
+def _bbq(samples: list[dict[str, Any]], model: str, path: Path) -> Answers:
+    """Return the answers to BBQ, which the scorer *choice* writes as letters."""
+    questions, letters = [], []
+    for sample in samples:
+        texts = {f"ans{place}": text for place, text in enumerate(sample.get("choices") or ())}
+        label = _place(str(sample.get("target")))
+        questions.append({**sample["metadata"], **texts, "label": label})
+        scores = [*(sample.get("scores") or {}).values()]
+        letters.append(str(scores[0].get("answer")) if scores else "")
+    rows = pd.json_normalize(questions)
+    places = np.array([_place(letter) for letter in letters])
+    judged = bbq.Questions(rows, str(path)).judged(places, model)
+    return bbq.answers_of(judged)
+
+
+def _place(letter: str) -> int:
+    """Return the place of the letter of a choice; -1 where it is none."""
+    return "ABC".find(letter.strip()) if letter.strip() else -1
 
 
 def scores_of(sample: Mapping[str, Any]) -> dict[str, Any]:

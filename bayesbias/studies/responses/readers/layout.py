@@ -94,6 +94,8 @@ class Answers:
         Scores of the same answer, of which the first is the outcome.
     filter, other_filters : str, tuple of str
         The filter of lm-evaluation-harness that was taken, and those that were not.
+    answer_counts : DataFrame, optional
+        As of `Responses`.
     fields : tuple of str, optional
         The fields that users may name; by default the columns of the file.
     """
@@ -107,6 +109,7 @@ class Answers:
     scores: tuple[str, ...] = ()
     filter: str = ""
     other_filters: tuple[str, ...] = ()
+    answer_counts: pd.DataFrame | None = None
     fields: tuple[str, ...] | None = None
 
 
@@ -144,7 +147,7 @@ class Layout:
         Whether a file has no answers, but what the layout needs, such as the sentences.
     is_open : bool
         Whether users may name any column of the file as one of ours.
-    published : {"", "answers", "share"}
+    published : {"", "answers", "share", "templates"}
         As of `Responses`.
     """
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError
-from bayesbias.studies.responses.readers import crows_pairs, logprob
+from bayesbias.studies.responses.readers import bbq, crows_pairs, logprob
 from bayesbias.studies.responses.readers.layout import (
     Answers,
     Layout,
@@ -36,6 +36,7 @@ METRICS = (
 )
 FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
+_BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
 _LISTED = "metrics"  # the column that names the metrics of a line
 
 
@@ -54,6 +55,8 @@ def read(source: Source, request: Request) -> Answers:
     if {"sent_more", "sent_less"} <= fields:
         pairs = _pairs_of_sentences(rows.assign(model=model))
         return replace(pairs, filter=taken, other_filters=others)
+    if fields >= bbq.NEEDED and fields & {*_BBQ_METRICS}:
+        return replace(_bbq(rows, model, source.path), filter=taken, other_filters=others)
     if {"occupation", "likelihood_diff", "pct_male_preferred"} <= fields:
         pairs = _cooccurrence(rows.assign(model=model, template=_task(source.path)))
         return replace(pairs, filter=taken, other_filters=others)
@@ -138,6 +141,15 @@ def _cooccurrence(rows: pd.DataFrame) -> Answers:
         outcome = np.logaddexp.reduce(likelihoods[:, columns], axis=1)
         parts.append(rows.assign(group=gender, item=rows["occupation"], outcome=outcome))
     return Answers(pd.concat(parts, ignore_index=True), outcome="log probability")
+
+
+def _bbq(rows: pd.DataFrame, model: str, path: Path) -> Answers:
+    """Return the answers to BBQ as the harness judged them: accuracy, biased, and not unknown."""
+    metric = next(name for name in _BBQ_METRICS if name in rows)
+    judged = np.array([values[:3] for values in rows[metric]], dtype=float)
+    questions = bbq.Questions(rows, str(path))
+    answered = np.ones(len(rows))
+    return bbq.answers_of(questions.labeled(model, answered, *judged.T))
 
 
 def _winogender(rows: pd.DataFrame) -> dict[str, pd.Series]:
