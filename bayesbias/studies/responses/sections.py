@@ -15,6 +15,7 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.table import ASKED, Responses
 from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
@@ -305,6 +306,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"Answers left out: {counts}{such}.")
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
+    if hidden := table.coverage.get("hidden"):
+        warnings.append(
+            f"Prompts of a group differ by a word ({some(hidden, 4)}). All prompts with one word share "
+            f"what it does, so that intervals are too narrow. Name both: --columns word={WORD},"
+            f"template={REST}."
+        )
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
     rows = table.coverage["repeats"]
     if rows and not (missing and table.unused):

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from helpers.responses import crossed, crows_pairs, lm_eval_lines
+from helpers.places import ROOT
+from helpers.responses import crossed, crows_pairs, fitted, lm_eval_lines
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -223,3 +224,134 @@ def test_metrics_of_lm_eval_that_are_lists(tmp_path):
     expected = [line.pop("acc") for line in lines]
     table = bb.studies.load_responses(write_lines(tmp_path / "m" / "samples_x.jsonl", lines))
     assert table.frame["outcome"].tolist() == expected
+
+
+def promptfoo_results():
+    """Return an output of promptfoo: two models, two prompts, and tests about two groups."""
+    results = []
+    for model in ("openai:one", "openai:two"):
+        for prompt in ("Hire {{name}}?", "Is {{name}} fit?"):
+            for k, (race, name) in enumerate((("black", "Ebony"), ("white", "Jake"))):
+                results.append(
+                    {"provider": {"id": model, "label": ""}, "vars": {"race": race, "name": name},
+                     "prompt": {"raw": prompt.replace("{{name}}", name), "label": prompt},
+                     "success": bool(k), "score": 0.25 + k / 2, "namedScores": {"tone": 1 - k}}
+                )  # fmt: skip
+    return {
+        "evalId": "x",
+        "results": {"version": 3, "prompts": [{"label": "a"}], "results": results},
+    }
+
+
+def test_results_of_promptfoo_in_json(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text(json.dumps(promptfoo_results(), indent=1))
+    table = bb.studies.load_responses(path)
+    assert table.models == ["openai:one", "openai:two"]
+    assert table.groups == ["black", "white"]
+    assert table.frame["template"].unique().tolist() == ["Hire {{name}}?", "Is {{name}} fit?"]
+    assert table.frame["outcome"].tolist() == [0.25, 0.75] * 4
+    tone = bb.studies.load_responses(path, columns={"outcome": "tone"})
+    assert tone.frame["outcome"].tolist() == [1, 0] * 4
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_results_of_promptfoo_in_csv(tmp_path, scored):
+    rows = {"race": ["black", "white"], "name": ["Ebony", "Jake"]}
+    for number, model in enumerate(("one", "two")):
+        rows[f"[{model}] Hire {{{{name}}}}?"] = ["[PASS] yes", "[FAIL] (no) no"]
+        if scored:
+            suffix = f".{number}" if number else ""
+            rows |= {f"Status{suffix}": ["PASS", "FAIL"], f"Score{suffix}": [0.9, 0.2]}
+    path = tmp_path / "out.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.models == ["one", "two"]
+    assert table.frame["word"].tolist() == ["Ebony", "Jake"] * 2
+    assert table.frame["outcome"].tolist() == ([0.9, 0.2] if scored else [1, 0]) * 2
+
+
+def test_rows_of_the_one_list_in_a_document_are_read(tmp_path):
+    path = tmp_path / "run.json"
+    cases = [{"race": race, "name": race * 2, "score": k} for k, race in enumerate("abab")]
+    path.write_text(json.dumps({"run": {"id": 1, "testCases": cases}}, indent=2))
+    assert bb.studies.load_responses(path).frame["outcome"].tolist() == [0, 1, 2, 3]
+    path.write_text(json.dumps({"one": cases, "two": cases}))
+    with pytest.raises(InputError, match=r"one list of records, got 2: one, two"):
+        bb.studies.load_responses(path)
+    path.write_text(json.dumps({"mean": 1}))
+    with pytest.raises(InputError, match="one object with the keys mean"):
+        bb.studies.load_responses(path)
+
+
+def stereoset(contexts=12, seed=0):
+    """Return sentences and predictions of StereoSet."""
+    rng = np.random.default_rng(seed)
+    examples, predictions = [], []
+    for k in range(contexts):
+        sentences = []
+        for label in ("stereotype", "anti-stereotype", "unrelated"):
+            name = f"{k:04d}{label}"
+            sentences.append({"id": name, "sentence": name, "gold_label": label})
+            predictions.append({"id": name, "score": float(rng.random())})
+        examples.append(
+            {"id": f"{k:032d}", "target": f"target {k % 5}", "bias_type": ("gender", "race")[k % 2],
+             "context": f"context BLANK {k}", "sentences": sentences}
+        )  # fmt: skip
+    gold = {"version": "1.0", "data": {"intrasentence": examples, "intersentence": []}}
+    return gold, {"intrasentence": predictions, "intersentence": []}
+
+
+def test_stereoset_has_its_published_scores(tmp_path):
+    gold, predictions = stereoset()
+    path, sentences = tmp_path / "predictions.json", tmp_path / "gold" / "dev.json"
+    path.write_text(json.dumps(predictions))
+    with pytest.raises(InputError, match=r"dev\.json"):
+        bb.studies.load_responses(path)
+    sentences.parent.mkdir()
+    sentences.write_text(json.dumps(gold))
+    table = bb.studies.load_responses([path, sentences])
+    assert table.coverage["rows_used"] == 24
+
+    # As the evaluation of StereoSet: counts by target, then means over targets.
+    scores = {row["id"]: row["score"] for row in predictions["intrasentence"]}
+    counts = {}
+    for example in gold["data"]["intrasentence"]:
+        of_label = {row["gold_label"]: scores[row["id"]] for row in example["sentences"]}
+        target = counts.setdefault(example["target"], {"total": 0, "pro": 0, "related": 0})
+        target["total"] += 1
+        target["pro"] += of_label["stereotype"] > of_label["anti-stereotype"]
+        for label in ("stereotype", "anti-stereotype"):
+            target["related"] += of_label[label] > of_label["unrelated"]
+    ss = np.mean([100 * n["pro"] / n["total"] for n in counts.values()])
+    lms = np.mean([100 * n["related"] / (2 * n["total"]) for n in counts.values()])
+    found = table.published_scores.set_index(["name", "score"])["mean_score"]["all"]
+    expected = {"SS": ss, "LMS": lms, "ICAT": lms * min(ss, 100 - ss) / 50}
+    assert found.to_dict() == pytest.approx(expected)
+    published = fitted(table).published
+    assert published["score"].tolist()[:3] == ["SS", "LMS", "ICAT"]
+
+
+def line_of_guide(tool):
+    """Return the line of pandas that the guide has for the files of a tool."""
+    guide = (ROOT / "docs" / "howto" / "responses.md").read_text(encoding="utf-8")
+    row = next(line for line in guide.splitlines() if line.startswith(f"| {tool}, "))
+    return row.split("|")[2].strip().strip("`")
+
+
+def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):
+    stats = [{"name": {"name": "exact_match"}, "count": 1, "sum": 1.0, "mean": 1.0}]
+    path = tmp_path / "per_instance_stats.json"
+    path.write_text(json.dumps([{"instance_id": "id1", "train_trial_index": 0, "stats": stats}]))
+    names = {"json": json, "pd": pd, "path": path}
+    rows = eval(line_of_guide("HELM"), names)
+    assert rows[["instance_id", "name.name", "mean"]].to_numpy().tolist() == [
+        ["id1", "exact_match", 1.0]
+    ]
+
+    path = tmp_path / "output.jsonl"
+    choices = [{"index": 0, "message": {"role": "assistant", "content": "Yes"}}]
+    response = {"status_code": 200, "body": {"choices": choices}}
+    write_lines(path, [{"id": "b", "custom_id": "prompt-1", "response": response, "error": None}])
+    rows = eval(line_of_guide("OpenAI batch"), {**names, "path": path})
+    assert rows[["custom_id", "answer"]].to_numpy().tolist() == [["prompt-1", "Yes"]]

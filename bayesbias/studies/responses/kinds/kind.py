@@ -164,7 +164,11 @@ class Kind(ABC):
             scores = tables.reply_scores(table)
         else:
             scores = self.tests(table, rows)
-        return pd.DataFrame(scores, columns=list(tables.SCORES))
+        frame = pd.DataFrame(scores, columns=list(tables.SCORES))
+        if table.published_scores is None:
+            return frame
+        first = table.published_scores.reindex(columns=[*tables.SCORES])
+        return pd.concat([first, frame], ignore_index=True)
 
     def tests(self, table: Responses, rows: pd.DataFrame) -> list[tuple[Any, ...]]:
         """Return the published tests of this kind of answers."""

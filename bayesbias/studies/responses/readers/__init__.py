@@ -20,6 +20,8 @@ from bayesbias.studies.responses.readers import (
     lm_eval,
     logprob,
     plain_table,
+    promptfoo,
+    stereoset,
 )
 from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 from bayesbias.studies.responses.table import COLUMNS, Responses
@@ -29,6 +31,8 @@ __all__ = ["load_responses"]
 
 LAYOUTS: tuple[Layout, ...] = (
     inspect_log.LAYOUT,
+    promptfoo.LAYOUT,
+    stereoset.LAYOUT,
     lm_eval.LAYOUT,
     bbq.LAYOUT,
     crows_pairs.LAYOUT,
@@ -48,6 +52,7 @@ def load_responses(
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     positive: str | None = None,
+    values: Mapping[str, float] | None = None,
 ) -> Responses:
     r"""Read files of answers, all in one layout.
 
@@ -57,13 +62,15 @@ def load_responses(
         CSV, TSV, JSON, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
         CSV may have semicolons and decimal commas.
     layout : str, optional
-        One of ``inspect_log, lm_eval, bbq, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
+        One of ``inspect_log, promptfoo, stereoset, lm_eval, bbq, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
         by default what the columns of the files tell.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``. Of samples of
         lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``.
+    values : mapping, optional
+        Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``.
 
     Returns
     -------
@@ -107,6 +114,7 @@ def load_responses(
     for part in answers.values():
         fields |= dict.fromkeys(part.fields or ())
     frame = pd.concat([part.frame for part in answers.values()], keys=answers)
+    frame = tables.with_words_in_texts(frame, asked)
     if form.name == bbq.LAYOUT.name:  # whose reader took the column of predictions
         asked.pop("outcome", None)
     for ours, theirs in asked.items():
@@ -139,7 +147,7 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive)
+    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive, values)
 
     of_items: dict[str, str] = {}
     for part in answers.values():
@@ -155,6 +163,7 @@ def load_responses(
         notes=(*notes, *table.notes),
         unused=tuple(unused),
         name=some([path.name for path in answers]),
+        published_scores=_published_scores(answers, models),
         answer_counts=_answer_counts(answers, models),
     )
 
@@ -246,6 +255,19 @@ def _scores_left_out(answers: Sequence[Answers], asked: Mapping[str, str]) -> li
             f"The outcome is {taken}, not {some(left)}. --columns outcome=NAME takes another."
         )
     return notes
+
+
+def _published_scores(
+    answers: Mapping[Path, Answers], models: Mapping[Path, str]
+) -> pd.DataFrame | None:
+    """Return the published scores of all files, with the models that files are compared as."""
+    parts = []
+    for path, part in answers.items():
+        scores = part.published_scores
+        if scores is not None:
+            name = scores["name"] + f", {models[path]}" if models else scores["name"]
+            parts.append(scores.assign(name=name))
+    return pd.concat(parts, ignore_index=True) if parts else None
 
 
 def _answer_counts(

@@ -94,7 +94,7 @@ class Answers:
         Scores of the same answer, of which the first is the outcome.
     filter, other_filters : str, tuple of str
         The filter of lm-evaluation-harness that was taken, and those that were not.
-    answer_counts : DataFrame, optional
+    published_scores, answer_counts : DataFrame, optional
         As of `Responses`.
     fields : tuple of str, optional
         The fields that users may name; by default the columns of the file.
@@ -109,6 +109,7 @@ class Answers:
     scores: tuple[str, ...] = ()
     filter: str = ""
     other_filters: tuple[str, ...] = ()
+    published_scores: pd.DataFrame | None = None
     answer_counts: pd.DataFrame | None = None
     fields: tuple[str, ...] | None = None
 
