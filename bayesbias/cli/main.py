@@ -45,6 +45,7 @@ COMMANDS = {
     "Answers of any model": {"responses": "responses"},
     "Many fits, planning a study": dict.fromkeys(["sweep", "sample-size", "coverage"], "planning"),
     "Saved results": {"report": "inspect", "verify": "inspect"},
+    "Teaching": {"lesson": "lesson"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}
 
@@ -150,6 +151,12 @@ def _usage(error: click.ClickException) -> str:
     if getattr(error, "option_name", "") == "--bayes":
         return (
             "--bayes: expected with seat or sentiment, got it here. For vectors use `bayesbias fit`"
+        )
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    known = [option for parameter in getattr(command, "params", ()) for option in parameter.opts]
+    if getattr(error, "option_name", "") == "--wordlist" and "--sets" in known:
+        return (
+            "--wordlist: expected --sets here, got another name. Give the word list as --sets LIST."
         )
     problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
     context = getattr(error, "ctx", None)

@@ -134,10 +134,11 @@ def _screen(
     lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"])]
     verdicts = _verdicts(results, [row["title"] for row in rows], given["alpha"])
     headline = " ".join(f"{verdict}: {', '.join(titles)}." for verdict, titles in verdicts.items())
-    more = []
+    # Of tested scores p and the reading say it.
+    untested = {row["title"]: row["meaning"] for row in rows if row["p_value"] is None}
+    more = [f"{title}: {meaning}" for title, meaning in untested.items()]
     if any(result.details.get("sides") == 1 for result in results):
-        what = "is X closer to A, and Y to B? A p near 1 points the other way"
-        more.append(f"p is one-sided: {what}. --sides 2 tests both directions.")
+        more.append("p is one-sided (X closer to A, and Y to B?); --sides 2 tests both.")
     if missing := checks.once(word for result in results for word in result.dropped):
         more.append(f"{number_of(len(missing), 'word')} without a vector: {some(missing, 6)}.")
     more += [sentence(note) for note in of_vectors]

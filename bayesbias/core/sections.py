@@ -32,13 +32,16 @@ class Column:
     heading : str
         What stands over the column. ``{prob}`` becomes the probability of the intervals, such as
         89%.
-    kind : {"text", "count", "number", "signed", "interval", "range", "probability", "p_value", "percent"}
-        An interval has signs before its ends, and a range has none.
+    kind : {"text", "count", "number", "signed", "interval", "range", "estimate", "probability", "p_value", "percent"}
+        An interval has signs before its ends, and a range has none. An estimate has its interval in
+        a line below it.
     digits : int, optional
         Decimals. By default they follow from the median SD of the frame, so that a column has two
         significant digits of it.
     upper : str
         Column of the upper end of an interval.
+    lower : str
+        Column of the lower end of the interval of an estimate.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Column:
     kind: str = "text"
     digits: int | None = None
     upper: str = ""
+    lower: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -56,13 +60,11 @@ class Column:
         """Return the printed cells of a frame."""
         digits = self.digits if self.digits is not None else decimals(frame)
         if self.kind in ("interval", "range"):
-            sign = "+" if self.kind == "interval" else ""
-            cells = [
-                f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
-                if is_known(low) and is_known(high)
-                else UNKNOWN
-                for low, high in zip(frame[self.name], frame[self.upper], strict=True)
-            ]
+            cells = self._intervals(frame, self.name, digits)
+        elif self.kind == "estimate":
+            means = [format_value(value, "signed", digits) for value in frame[self.name]]
+            intervals = self._intervals(frame, self.lower, digits)
+            cells = ["\n".join(pair) for pair in zip(means, intervals, strict=True)]
         else:
             cells = [format_value(value, self.kind, digits) for value in frame[self.name]]
         if self.is_number and "is_heading" in frame:
@@ -71,6 +73,16 @@ class Column:
                 for head, cell in zip(frame["is_heading"], cells, strict=True)
             ]
         return cells
+
+    def _intervals(self, frame: pd.DataFrame, lower: str, digits: int) -> list[str]:
+        """Return the printed intervals between two columns."""
+        sign = "" if self.kind == "range" else "+"
+        return [
+            f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+            if is_known(low) and is_known(high)
+            else UNKNOWN
+            for low, high in zip(frame[lower], frame[self.upper], strict=True)
+        ]
 
 
 def printed(
@@ -125,6 +137,9 @@ class Section:
         ``terminal`` prints always, ``detail`` with and ``brief`` without ``--detail``; ``page`` is
         a part of the page and ``fold`` one that opens on a click; ``files`` are the run folder and
         JSON, ``folder`` the run folder alone.
+    importance : function, optional
+        Returns a number for each row of the frame. Where the terminal has no room for all rows,
+        those with the smallest numbers are left out. By default the last rows are.
     """
 
     name: str
@@ -136,6 +151,7 @@ class Section:
     note: str | Callable[[pd.DataFrame], str] = ""
     more: str = ""
     show_on: str = "detail fold files"
+    importance: Callable[[pd.DataFrame], Sequence[float]] | None = None
 
     def shown_on(self, *places: str) -> bool:
         """Say whether the section is shown on one of some places."""

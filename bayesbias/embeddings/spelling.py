@@ -21,6 +21,32 @@ _INFLECTIONS = (
     *("s", "es", "d", "ed", "r", "er", "rs", "ers", "y", "ly", "n", "en", "st", "est"),
     *("ing", "al", "ic"),
 )
+# Endings with which a word of its own is made of a stem that other known words have.
+_DERIVED = (
+    *(
+        "able",
+        "less",
+        "ment",
+        "ness",
+        "ers",
+        "age",
+        "ery",
+        "est",
+        "ful",
+        "ing",
+        "ion",
+        "ish",
+        "ist",
+    ),
+    *("ity", "ive", "ous", "al", "ed", "en", "er", "es", "ic", "ly", "or", "e", "s", "y"),
+)
+_OF_STEMS = ("", "s", "es", "ed", "er", "ing", "e", "ion", "y", "al")
+_SHORTEST_STEM = 3
+# Letters that are taken for each other, as they may sound alike.
+_CONFUSED = tuple(map(frozenset, ("cs", "ck", "sz", "iy")))
+_VOWELS = frozenset("aeiou")
+# Letters from which on a word with one letter too many is seldom another word.
+_TOO_MANY = 7
 # Two spellings of one word: British and American English.
 _VARIANTS = (
     ("our", "or"), ("is", "iz"), ("ys", "yz"), ("ae", "e"), ("oe", "e"),
@@ -84,7 +110,7 @@ def notes_of_spellings(matched: Mapping[str, str]) -> list[str]:
     ['found under another spelling: US as us']
     """
     taken = [f"{word} as {spelling}" for word, spelling in matched.items() if word != spelling]
-    return [f"{ANOTHER_SPELLING}: {some(taken)}"] if taken else []
+    return [f"{ANOTHER_SPELLING}: {some(taken, 6)}"] if taken else []
 
 
 def without_notes_of_words(notes: Iterable[str]) -> list[str]:
@@ -249,7 +275,9 @@ class KnownWords:
 
         One letter is wrong, missing or too many, or two neighbors are swapped. In long words
         there may be two such errors. The first letter counts as right, since few errors are
-        there. A known word with another ending, such as a plural, is no misspelling.
+        there. A wrong letter is one that may sound like the right one, since *welder* is not
+        *wilder*. A known word with another ending, such as a plural, is no misspelling, nor is a
+        word that shares its stem with known ones.
         """
         spelt = word.lower()
         if len(spelt) < _SHORTEST or not spelt.isalpha() or spelt in self._rank:
@@ -264,11 +292,71 @@ class KnownWords:
                     if (letters ^ others).bit_count() > 2 or not _may_be_meant(word, known):
                         continue
                     distance = edit_distance(spelt, known, most)
-                    if distance == 1 or (distance == 2 == most and spelt[-1] == known[-1]):
+                    if distance <= most and self._is_error(spelt, known, distance):
                         nearest.append((distance, self._rank[known], known))
         if not nearest or spelt in _shipped_words():
             return ""
         return min(nearest)[2]
+
+    def _is_error(self, word: str, known: str, distance: int) -> bool:
+        """Whether the edits between two words are such as people make in writing."""
+        if distance == 2:
+            # One of both is a doubled letter.
+            rest = edit_distance(_without_doubles(word), _without_doubles(known), 1)
+            return rest <= 1 and not self._has_known_stem(word, known)
+        if len(word) <= _SHORTEST and len(word) == len(known):
+            return False
+        if _doubles(word, known) or _doubles(known, word):
+            return True
+        if len(word) != len(known):
+            shortest = _TOO_MANY if len(word) > len(known) else _SHORTEST + 1
+            return len(word) >= shortest and not self._has_known_stem(word, known)
+
+        places = [i for i, letter in enumerate(word) if letter != known[i]]
+        if len(places) == 2:  # neighbors are swapped
+            return True
+        wrong = {word[places[0]], known[places[0]]}
+        first_vowel = next((i for i, letter in enumerate(word) if letter in _VOWELS), len(word))
+        # The first vowel is stressed in most words, so that errors are rare there.
+        unstressed = wrong <= _VOWELS and places[0] > first_vowel
+        return (unstressed or wrong in _CONFUSED) and not self._has_known_stem(word, known)
+
+    def _has_known_stem(self, word: str, near: str) -> bool:
+        """Whether known words have the stem of a word, as *welded* has that of *welder*.
+
+        The known word that it is near does not count.
+        """
+        for ending in _DERIVED:
+            stem = word.removesuffix(ending)
+            if stem == word or len(stem) < _SHORTEST_STEM:
+                continue
+            stems = [stem]
+            if len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2]:
+                stems.append(stem[:-1])
+            for base, other in itertools.product(stems, _OF_STEMS):
+                if other != ending and base + other != near and base + other in self._rank:
+                    return True
+        return False
+
+
+def _doubles(longer: str, shorter: str) -> bool:
+    """Whether one word has a letter twice that the other has once.
+
+    Examples
+    --------
+    >>> _doubles("familly", "family"), _doubles("plant", "plan")
+    (True, False)
+    """
+    if len(longer) != len(shorter) + 1:
+        return False
+    return any(
+        longer[i] == longer[i - 1] and longer[:i] + longer[i + 1 :] == shorter
+        for i in range(1, len(longer))
+    )
+
+
+def _without_doubles(word: str) -> str:
+    return re.sub(r"(.)\1", r"\1", word)
 
 
 def _letters(word: str) -> int:

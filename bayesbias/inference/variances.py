@@ -80,6 +80,49 @@ def term_variances(design: Design, draws: Arrays, rows: np.ndarray) -> dict[str,
     return out
 
 
+def variance_of_sum(design: Design, draws: Arrays, weights: np.ndarray) -> np.ndarray:
+    r"""Return draws of the variance that the random terms give a weighted sum of rows.
+
+    It is :math:`\sum_k \sigma_k^2 \sum_{j \in k} (\sum_{r \in j} c_r)^2` with weights :math:`c_r`,
+    over standard deviations k and the entries j that have them.
+
+    Parameters
+    ----------
+    design : Design
+    draws : Mapping of str to ndarray
+        Draws of the standard deviations.
+    weights : ndarray, shape (n_rows,)
+    """
+    return _weighted_squares(design, draws, weights, None)
+
+
+def variance_of_independent(
+    design: Design, draws: Arrays, weights: np.ndarray, alone: np.ndarray
+) -> np.ndarray:
+    r"""Return the same of a sum whose rows had effects of their own.
+
+    What cancels in the sum counts for neither: with :math:`a_r` the square that a row has alone,
+    each standard deviation counts :math:`\min(\sum_{j \in k} (\sum_{r \in j} c_r)^2, \sum_{r \in k}
+    a_r)`.
+    """
+    return _weighted_squares(design, draws, weights, alone)
+
+
+def _weighted_squares(
+    design: Design, draws: Arrays, weights: np.ndarray, most: np.ndarray | None
+) -> np.ndarray:
+    total = np.zeros(len(next(iter(draws.values()))))
+    for name in filter(design.spec.is_random, design.spec.mu):
+        sd, entries = str(design.spec.parameters[name].args["sigma"]), design.index[name]
+        flat, of_entry = draws[sd].reshape(len(total), -1), design.parent[name, "sigma"]
+        squares = np.bincount(entries, weights, len(of_entry)) ** 2
+        sums = np.bincount(of_entry, squares, flat.shape[1])
+        if most is not None:
+            sums = np.minimum(sums, np.bincount(of_entry[entries], most, flat.shape[1]))
+        total += flat**2 @ sums
+    return total
+
+
 def total_sd(
     design: Design, draws: Arrays, rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:

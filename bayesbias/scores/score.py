@@ -26,7 +26,7 @@ NOT_CLEAR = "no clear direction"
 class Score:
     """An averaged score.
 
-    `reading` says what the value means.
+    `reading` says what the value means, and `meaning` what its scale is.
     What is special to one score is in `details`, and can be read as an attribute too:
     ``score.statistic``. So can the value by its label: ``score.effect_size``.
 
@@ -129,6 +129,11 @@ class Score:
             return self._direction() or NOT_CLEAR
         return SCORES[self.name].reads if self.name in SCORES else ""
 
+    @property
+    def meaning(self) -> str:
+        """What the value is, its range, and which end is bias, in one sentence."""
+        return SCORES[self.name].meaning if self.name in SCORES else ""
+
     def pairs(self) -> "pd.DataFrame":
         """Return a copy of the table from which the score can be followed by hand."""
         return self.table.copy()
@@ -138,6 +143,7 @@ class Score:
         parts = {name: part for name, part in vars(self).items() if name != "table"}
         if self.name in SCORES:
             parts["direction"] = self._direction()
+            parts["meaning"] = self.meaning
         return files.plain(parts)
 
     def __repr__(self) -> str:
@@ -156,6 +162,8 @@ class Score:
             # The bounds of an exact p repeat it.
             if isinstance(detail, float) and name not in ("p_lower", "p_upper", "p_opposite"):
                 parts[name.replace("_", " ")] = f"{detail:.4f}"
+        if self.meaning:
+            parts["meaning"] = self.meaning
         lines = [*parts.items(), *(("note", note) for note in self.notes)]
         if self.dropped:
             lines.append(("missing words", ", ".join(self.dropped)))
@@ -172,6 +180,7 @@ class Declared:
     title: str
     function: str  # module of `bayesbias.scores`, colon, function
     reads: str  # what a value above zero says, "|" and one below; or the end of the scale
+    meaning: str  # what the value is, its range, and which end is bias
     about: str
     known: str
     source: str
@@ -213,6 +222,7 @@ SCORES: Mapping[str, Declared] = {
         title="WEAT",
         function="association:weat",
         reads="X nearer A than Y is|Y nearer A than X is",
+        meaning="a difference in SDs, between -2 and 2; 0 is no bias, either end is bias.",
         about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
         known=(
@@ -226,6 +236,7 @@ SCORES: Mapping[str, Declared] = {
         title="SC-WEAT",
         function="association:sc_weat",
         reads="closer to A|closer to B",
+        meaning="a difference of mean cosines, between -2 and 2; 0 is no bias, either end is bias.",
         about="Are the words of one class nearer to the attributes A or to B?",
         source=(
             "Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), "
@@ -240,6 +251,7 @@ SCORES: Mapping[str, Declared] = {
         title="MAC",
         function="association:mac",
         reads="1 = unrelated",
+        meaning="mean distance, 0 (same) to 2; lower is more bias. No uncertainty.",
         about="How far are words from attributes, on average?",
         source="Manzini, Lim, Tsvetkov and Black (2019)",
         known=(
@@ -252,6 +264,7 @@ SCORES: Mapping[str, Declared] = {
         title="direct bias",
         function="vectors:direct_bias",
         reads="0 = none",
+        meaning="0 is no bias, 1 (all along it) the most. No uncertainty.",
         about="How much of the words lies along the direction of word pairs?",
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
         known=(
@@ -264,6 +277,7 @@ SCORES: Mapping[str, Declared] = {
         title="relative norm distance",
         function="vectors:relative_norm_distance",
         reads="closer to Y|closer to X",
+        meaning="without limits; 0 is no bias. No uncertainty.",
         about="Are words nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         known=(
@@ -276,6 +290,7 @@ SCORES: Mapping[str, Declared] = {
         title="RIPA",
         function="vectors:ripa",
         reads="toward X|toward Y",
+        meaning="an inner product without limits; 0 is no bias.",
         about=(
             "How much further along the direction of word pairs are the attributes of X than those "
             "of Y?"
@@ -291,6 +306,7 @@ SCORES: Mapping[str, Declared] = {
         title="ECT",
         function="vectors:ect",
         reads="1 = same order",
+        meaning="a rank correlation, -1 to 1; 1 is no bias, lower is more bias.",
         about="Do the mean vectors of X and Y order the attributes alike?",
         source="Dev and Phillips (2019)",
         known=(
@@ -303,6 +319,7 @@ SCORES: Mapping[str, Declared] = {
         title="RNSB",
         function="vectors:rnsb",
         reads="0 = equal",
+        meaning="a divergence of shares, 0 or more; 0 is no bias, higher is more.",
         about="How unequally does a classifier of attributes judge the protected words?",
         source="Sweeney and Najafian (2019)",
         known=(

@@ -336,6 +336,12 @@ def estimate(row: Any, unit: str = "", least: int = 3) -> str:
     return f"{signed(_mean(row), digits)}{unit} {interval(row, least)}"
 
 
+def far_from_zero(row: Any) -> float:
+    """Return how far a row of estimates lies from zero, in widths of its interval, at most 5."""
+    low, high = _ends(row)
+    return min(abs(_mean(row)) / (high - low), 5.0) if high > low else 0.0
+
+
 def size(row: Any, least: int = 3) -> str:
     """Return mean and interval of a difference in its own direction, without signs.
 

@@ -1,5 +1,6 @@
 """What is shown of a sweep."""
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ from bayesbias.core import number_of, some
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View, sides
+from bayesbias.studies.association.interpretation import NARROW_ADVICE, NARROW_CLASSES
 from bayesbias.studies.common import listing
 from bayesbias.studies.glossary import explain_distances
 from bayesbias.sweeps.plan import LABELS
@@ -124,7 +126,8 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
     if doubtful := list(_names(cells)[~trusted.to_numpy()]):
         which = f"{number_of(len(doubtful), 'cell')} did not converge ({some(doubtful, 5)})"
         warnings.append(f"{which}: raise draws and tune.")
-    noted = cells.loc[trusted, "warnings"].dropna()
+    noted = cells.loc[trusted, "warnings"].dropna().map(_without_classes)
+    noted = noted[noted != ""]
     if len(noted):
         warnings.append(f"{number_of(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
     if not (result.frame["quantity"] == "contrast").any():
@@ -161,6 +164,12 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
         notes,
         lambda: _classes_differ(result, known),
     )
+
+
+def _without_classes(warnings: str) -> str:
+    """Return the warnings of a cell without that on rows of classes, which a sweep does not show."""
+    kept = re.sub(rf"{re.escape(NARROW_CLASSES)}.*?{re.escape(NARROW_ADVICE)}", "", warnings)
+    return kept.strip()
 
 
 def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:

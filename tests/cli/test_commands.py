@@ -164,7 +164,7 @@ def test_seat_wefat_and_score(tmp_path):
     # Math is nearer to the female words, which the one-sided test does not ask about.
     said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert "Opposite" in said
-    assert "one-sided: is X" in said
+    assert "one-sided (X closer to A" in said
     assert "Opposite direction, significant at .05: SC-WEAT math" in " ".join(said.split())
     strict = run("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
     assert "Not significant at .001: WEAT." in strict
@@ -342,7 +342,9 @@ def test_brief_json_has_the_result_only():
 @pytest.mark.slow
 def test_the_demo_is_a_run(tmp_path):
     out = tmp_path / "demo"
-    assert "religion in minilm-static" in run("demo", "--out", str(out))
+    printed = run("demo", "--out", str(out))
+    assert "gender in minilm-static" in printed
+    assert "Own-class stereotypes are closer" in printed  # a clear finding
     assert bb.load_run(out).result.diagnostics()["ok"]
 
 

@@ -22,6 +22,8 @@ def test_index_arrays_equal_a_slow_loop(name, table):
     table = table.assign(**{spec.outcome: table["distance"]})  # any number serves here
     for column in sorted(spec.label_columns() - set(table)):  # and any label
         table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
+    if "word" in table and "group" in table:  # a word belongs to one group
+        table["word"] = table["group"] + table["word"]
     table = table.assign(covariate=table["distance"], answers=2.0)
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}

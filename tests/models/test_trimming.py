@@ -10,7 +10,7 @@ from helpers.models import OWN, own
 from bayesbias.core.errors import InputError
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
-from bayesbias.models.variants import scaled, trimmed, without_terms
+from bayesbias.models.variants import scaled, trimmed, with_scales_in_common, without_terms
 
 RESULTS = """
 [results]
@@ -160,3 +160,38 @@ def test_scaled_priors_are_those_of_the_outcome_in_other_units():
     for name, values in given.items():
         center = 40.0 if name == "arm_mean" else 0.0
         np.testing.assert_allclose(other[name], center + 2.5 * values, rtol=1e-9)
+
+
+def _answers(words: dict[str, int]) -> pd.DataFrame:
+    """Return a row for each of so many words a group in two templates."""
+    rows = [
+        (group, f"{group}{k}", template)
+        for group, number in words.items()
+        for k in range(number)
+        for template in ("t", "u")
+    ]
+    return pd.DataFrame(rows, columns=["group", "word", "template"])
+
+
+def test_words_of_each_group_have_an_sd_where_there_are_three_in_each():
+    spec = load_model("responses")
+    assert with_scales_in_common(spec, _answers({"a": 3, "b": 5})) is spec
+
+
+@pytest.mark.parametrize("words", [{"a": 3, "b": 2}, {"a": 1, "b": 9, "c": 9}])
+def test_few_words_of_a_group_share_the_sd_of_all(words):
+    spec = with_scales_in_common(load_model("responses"), _answers(words))
+    assert spec.parameters["word_sd"].dims == ()
+    assert spec.notes[-1] == "One SD for all groups, since some have too few: word_sd."
+
+
+def test_words_that_groups_have_in_common_share_an_sd():
+    frame = _answers({"a": 5, "b": 5}).assign(word=lambda rows: rows["word"].str[1:])
+    spec = with_scales_in_common(load_model("responses"), frame)
+    assert spec.parameters["word_sd"].dims == ()
+
+
+def test_sds_by_a_label_of_their_own_effects_stay():
+    spec = load_model("responses_paired")  # effects of words by series, and SDs by series
+    frame = pd.DataFrame({"word": ["p", "q"], "series": ["m", "n"], "template": "", "item": ""})
+    assert with_scales_in_common(spec, frame.assign(question="")) is spec

@@ -34,6 +34,8 @@ MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
 RARE = 1e-3  # a chance below which something is not one
 MOST_WARNED = 2  # classes with a warning each; more share one
 _TO = {"closer": "closer to", "farther": "farther from"}
+# The first and the last words of a warning on rows of classes.
+NARROW_CLASSES, NARROW_ADVICE = "Intervals of classes are too narrow", "Use --model default."
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
 
@@ -170,9 +172,9 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     out = [*data_warnings(fit), *_set_warnings(fit, view)]
     if ratio := _variance_ratio(fit):
         out.append(
-            "Intervals of classes are too narrow: words of a class have similar distances to the "
+            f"{NARROW_CLASSES}: words of a class have similar distances to the "
             f"same attribute (variance ratio {ratio:.1f}, expected 1), and the model "
-            f"{fit.spec.name} has no term for it. Use --model default."
+            f"{fit.spec.name} has no term for it. {NARROW_ADVICE}"
         )
     out += [*prior_warning(fit), *_interval_warning(fit, view)]
     out += frequency_warnings(fit, view)

@@ -110,6 +110,33 @@ def group_rows(fit: BiasFit, view: View) -> list[pd.DataFrame]:
     return [rows for rows in out if len(rows)]
 
 
+def importance(fit: BiasFit, view: View, rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    The first contrast comes first, then the sets that a warning names or that differ clearly, then
+    the other contrasts of own-class stereotypes, classes, listed words and sets.
+    """
+    owned = owned_sets(fit)
+    doubted = [owned[name] for name in doubted_sets(fit, view)]
+    first = rows["contrast"].iloc[0]
+    side = f"{first.partition(' - ')[0]} - "
+    out = []
+    for row in rows.itertuples():
+        clear = row.verdict.startswith(("below", "above"))
+        if row.level == "attribute_set":
+            value = 60.0 if clear or row.name in doubted else 10.0
+        elif row.level != "overall":
+            value = 30.0
+        elif row.estimand != "population":
+            value = 20.0
+        elif row.contrast == first:
+            value = 100.0
+        else:
+            value = 40.0 if row.contrast.startswith(side) else 0.0
+        out.append(value + common.far_from_zero(row))
+    return out
+
+
 def group_figure(fit: BiasFit, view: View) -> list[Section]:
     """Return the figure of the rows by class and attribute set, in the names of the first table."""
     groups = group_rows(fit, view)
@@ -143,6 +170,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 lambda: main_table(fit, view),
                 FIRST,
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
+                importance=partial(importance, fit, view),
                 show_on="terminal page",
             ),
             *group_figure(fit, view),

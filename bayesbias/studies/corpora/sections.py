@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.core.formatting import as_percent
 from bayesbias.core.sections import Column, Interpretation, Section
-from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, IN_ROPE, MEAN, OBSERVED
+from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View, side
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation
 from bayesbias.studies.corpora.comparing import Change, CorpusComparison
+from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
 from bayesbias.studies.glossary import explain_distances
 from bayesbias.studies.groups import sections as groups
+from bayesbias.tables.joining import join_pairs
 
 QUESTION = "What differs between the corpora?"
 ONE_VERDICT = True
@@ -75,6 +78,27 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def importance(result: CorpusComparison, view: View, rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    The first contrast comes first, then the sets that a warning names, then classes, the other
+    contrasts and sets. Of groups it is that of their own first table.
+    """
+    fit = next(iter(result.corpora.values()))
+    if fit.spec.results.between:
+        return groups.importance(fit, rows)
+    doubted = [(change, row.name) for change, _, row in _doubted(result, view)]
+    first = rows["contrast"].iloc[0]
+    of_level = {"class": 40.0, "between": 40.0, "attribute_set": 10.0}
+    out = []
+    for row in rows.itertuples():
+        value = of_level.get(row.level, 100.0 if row.contrast == first else 20.0)
+        if row.level == "attribute_set" and (row.change, row.name) in doubted:
+            value = 60.0
+        out.append(value + common.far_from_zero(row))
+    return out
+
+
 def _table_of_groups(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the changes that `fit` has rows for, of several changes those of the first contrast."""
     several = frame["change"].nunique() > 1
@@ -101,15 +125,22 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     ends = (Column("first", first, "signed"), Column("last", last, "signed"))
     what = f"slope per step from {first} to {last}" if slope else "and its change"
     change = Column("mean", "slope" if slope else "change", "signed")
+    estimates = (
+        Column("first", first, "estimate", None, "first_high", "first_low"),
+        Column("last", last, "estimate", None, "last_high", "last_low"),
+        Column("mean", change.heading, "estimate", None, "hpdi_high", "hpdi_low"),
+    )
+    hpdi = f"with {as_percent(prob)} HPDI"
     out = [
         Section(
             "result",
-            f"Difference in {'SDs of pairs' if in_sds else 'cosine distance'}, {what}, new words "
+            f"Difference in {'SDs of pairs' if in_sds else 'cosine distance'}, {what}, new words, {hpdi} "
             f"(negative {change.heading}: the first kind is closer in "
             f"{'the ' * (last == 'second')}{last})",
             partial(main_table, result, view),
-            (Column("label", ""), change, HPDI, IN_ROPE, *ends),
+            (Column("label", ""), *estimates),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
+            importance=partial(importance, result, view),
             show_on="terminal page",
         ),
         Section(
@@ -297,6 +328,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
             f'other classes (row "{interpretation.label_of(names, of_set)}": '
             f"{common.estimate(of_set)})."
         )
+    out += _unrelated_warnings(result)
     if result.has_slope:
         each = path(result, view)
         worst = each.loc[each["off_line"].abs().idxmax()]
@@ -318,6 +350,26 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
             "corpora of equal size, with equal settings."
         )
     return out
+
+
+def _unrelated_warnings(result: CorpusComparison) -> list[str]:
+    """Warn of corpora whose distances to control words hardly have anything in common."""
+    out = []
+    for first, last in itertools.pairwise(result.corpora):
+        geometry = result.cached(("geometry", first, last), partial(_geometry, result, first, last))
+        if geometry.destroyed:
+            out.append(
+                f"Distances to control words in {first} do not agree with those in {last} "
+                f"(correlation {geometry.least.value:.2f}). A change may be noise of the vectors: "
+                "check the files, or train on more text."
+            )
+    return out
+
+
+def _geometry(result: CorpusComparison, first: str, last: str) -> Geometry:
+    """Compare the distances to control words in two corpora."""
+    pairs, _ = join_pairs(result.corpora[first].table, result.corpora[last].table)
+    return find_geometry(pairs)
 
 
 def about(result: CorpusComparison) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """What is shown of a comparison of debiased with original vectors."""
 
 import math
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +9,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core import FitError
+from bayesbias.core.formatting import as_percent
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import BELOW, HPDI, IN_ROPE, OBSERVED
 from bayesbias.inference.view import View
@@ -28,9 +28,10 @@ glossary = explain_distances
 ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 
 BEFORE, AFTER = Column("before", "before", "signed"), Column("after", "after", "signed")
-ENDS = (
-    Column("before_low", "before, {prob} HPDI", "interval", 3, "before_high"),
-    Column("after_low", "after, {prob} HPDI", "interval", 3, "after_high"),
+ESTIMATES = (
+    Column("before", "before", "estimate", 3, "before_high", "before_low"),
+    Column("after", "after", "estimate", 3, "after_high", "after_low"),
+    Column("mean", "change", "estimate", 3, "hpdi_high", "hpdi_low"),
 )
 MOST_ROWS = 6  # classes in the first table
 ALL_OTHERS = "--neutralize all_others"
@@ -93,10 +94,26 @@ def main_table(result: Comparison, view: View) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def importance(rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    The first contrast comes first, then its classes, then the other contrasts.
+    """
+    first = rows["contrast"].iloc[0]
+    out = []
+    for row in rows.itertuples():
+        value = 100.0 if row.contrast == first else 0.0
+        if row.level != "overall":
+            value = 50.0
+        out.append(value + common.far_from_zero(row))
+    return out
+
+
 def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
+    hpdi = f"{as_percent(prob)} HPDI"
     shown = ("method", Column("label", "")) if several else (Column("label", ""),)
     geometry = result.geometry_of(next(iter(result.methods)), prob)
     kept = math.nan if several else geometry.least.value
@@ -104,10 +121,11 @@ def sections(result: Comparison, view: View) -> list[Section]:
     out = [
         Section(
             "result",
-            "Difference in cosine distance before and after, and its change, new words",
+            f"Difference in cosine distance and its change, new words (mean, {hpdi})",
             partial(main_table, result, view),
-            (*shown, *ENDS, *(replace(column, digits=3) for column in (CHANGE, HPDI))),
+            (*shown, *ESTIMATES),
             note="" if math.isnan(kept) else f"Controls kept: {kept:.2f} ({about[:-1]}).",
+            importance=importance,
             show_on="detail page" if several and gap else "terminal page",
         ),
         Section(
@@ -166,6 +184,18 @@ def sections(result: Comparison, view: View) -> list[Section]:
             show_on="fold",
         )
     )
+    for number, (name, fit) in enumerate(result.fits().items()):
+        out.append(
+            Section(
+                f"predictive-{number}",
+                f"Posterior predictive check: {name}",
+                figure=partial(bb.plot_ppc, fit),
+                text="Distances that the model generates (lines) and the distances of the table."
+                if fit.spec.outcome == "distance"
+                else "Changes that the model generates (lines) and the changes of the tables.",
+                show_on="fold",
+            )
+        )
     return out
 
 

@@ -95,6 +95,25 @@ def under_headings(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def importance(fit: BiasFit, rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    Comparisons of groups by the first contrast come first, then those that are clear, then rows of
+    one group by the first contrast.
+    """
+    first = labels(fit, rows)[0]
+    out = []
+    for row in rows.itertuples():
+        between = row.level != "class"
+        value = 30.0 if row.contrast == first else 0.0
+        if between and row.contrast == first:
+            value = 100.0
+        elif between and row.verdict.startswith(("below", "above")):
+            value = 60.0
+        out.append(value + common.far_from_zero(row))
+    return out
+
+
 def main_sets(fit: BiasFit) -> list[str]:
     """Return the attribute sets that belong to no class.
 
@@ -130,6 +149,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             lambda: main_table(fit, view),
             association.FIRST,
             figure=partial(draw, level=level),
+            importance=partial(importance, fit),
             show_on="terminal page",
         ),
         Section(
@@ -262,7 +282,8 @@ def everywhere(rows: pd.DataFrame, sets: Sequence[str], groups: set[str]) -> lis
 def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
     """Say in one sentence which group lies nearer than which, or than all others.
 
-    By one contrast of sets or on one set; with `sizes` by how much, and for which words.
+    By one contrast of sets or on one set; with `sizes` by how much, and for which words. Of a
+    difference that may lie within the ROPE it says so.
     """
     closer: dict[str, list[str]] = {}
     sides: dict[str, list[str]] = {"closer": [], "farther": []}
@@ -274,6 +295,8 @@ def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
             unclear[row.verdict].append(first if others else f"{first} against {second}")
             continue
         by = f" by {common.size(row)}" if sizes else ""
+        if row.verdict.partition(", ")[2]:  # it reaches into the ROPE
+            by += " (perhaps less than the ROPE)"
         below = row.verdict.startswith("below")
         near, far = (first, second) if below else (second, first)
         sides["closer" if below else "farther"].append(f"{first}{by}")
@@ -287,8 +310,9 @@ def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
     else:
         said = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
     where = f"To {rows['contrast'].iloc[0].replace(' - ', ' rather than ')}"
+    rope = f"ROPE ±{rows['rope'].iloc[0]:g}"
     if sizes:
-        where += " (new words)"
+        where += f" (new words, {rope})"
     for verdict, names in unclear.items():
         if len(names) == len(rows):
             one = next(rows.itertuples()) if sizes and len(rows) == 1 else None

@@ -233,7 +233,7 @@ class ResponsesResult(Result):
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
         :math:`\sum_k \sigma_k^2 s_k` with :math:`s_k = \sum_j (\sum_{r \in j} c_r)^2`, over effects k and
-        their levels j. Independent answers would have
+        their levels j; effects of words have an SD for each group. Independent answers would have
         :math:`\sum_k \sigma_k^2 \min(s_k, \sum_r c_r^2)`: what cancels in the contrast counts for
         neither. Their ratio times the number of answers is the effective number.
 
@@ -261,16 +261,14 @@ class ResponsesResult(Result):
         share = (arm.map(first.weights) / answers.groupby(arm).transform("sum")).fillna(0.0)
         n, weights = answers.to_numpy(float), share.to_numpy(float)
         used = weights * n != 0
-        parts = self._variances(used)
+        draws, squares = fit.scales_and_effects(()), weights**2 * n
+        noise = self._variances(used)["answer"] * squares.sum()
         index, shared = self._shared_by_replies("overall", "listed_words")
-        sums = np.bincount(index, weights * n, shared.shape[1])
-        own = float((weights**2 * n).sum())
-        together = {"answer": own}
-        for term, levels in fit.design.index.items():
-            together[term] = float((np.bincount(levels, weights * n) ** 2).sum())
-        variance: Any = (shared @ sums).var() + sum(parts[of] * together[of] for of in parts)
-        alone: Any = sum(parts[of] * min(own, together[of]) for of in parts)
-        effective = (alone / variance * n[used].sum()).reshape(*fit.shape, 1)
+        of_replies = (shared @ np.bincount(index, weights * n, shared.shape[1])).var()
+        variance = variances.variance_of_sum(fit.design, draws, weights * n)
+        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares)
+        share_left = (alone + noise) / (variance + noise + of_replies)
+        effective = (share_left * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
         frame.insert(1, "answers", int(n[used].sum()))
         frame.insert(2, "questions", int(table["question"][used].nunique()))
@@ -438,7 +436,8 @@ class ResponsesResult(Result):
         for name in fit.spec.mu:
             parameter = fit.spec.parameters[name]
             if "template" in parameter.dims and {"group", "arm"} & {*parameter.dims}:
-                variance += draws[str(parameter.args["sigma"])].reshape(-1, 1) ** 2
+                sds = draws[str(parameter.args["sigma"])].reshape(len(variance), -1)
+                variance += (sds**2).mean(axis=1, keepdims=True)
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 

@@ -1,5 +1,6 @@
 """What is shown of sentence tests."""
 
+from collections.abc import Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from bayesbias.studies.common import (
 from bayesbias.studies.glossary import explain_distances
 from bayesbias.studies.sentences.result import KEY, SeatResult
 from bayesbias.tables.sentences import encoder_label
+from bayesbias.wordlists.sentence_tests import SETS
 
 QUESTION = "Are sentences about the targets closer to one set of attributes?"
 ONE_VERDICT = False
@@ -34,6 +36,7 @@ FIT_FILE = ""
 TYPES: tuple[type, ...] = (SeatResult,)
 glossary = explain_distances
 
+MOST_QUESTIONS = 3  # of tests that a note names
 MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary
 TEST = (Column("model", "encoder"), "options", "test")
 PUBLISHED = (
@@ -197,7 +200,8 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
             _significant(rows, result.alpha),
             *_fitted(rows),
         ]
-    notes = []
+    questions = _questions(result)
+    notes = [f"d above 0, as expected, means: {_first_questions(questions)}."] if questions else []
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
         notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
@@ -210,7 +214,30 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
         headline=" ".join(said),
         warnings=[*warnings, *_warnings(result)],
         notes=notes,
+        make_details=lambda: [f"{which}: {asked}." for asked, which in questions.items()],
     )
+
+
+def _questions(result: SeatResult) -> dict[str, str]:
+    """Return what a positive effect of tests means, with the names of these tests."""
+    run = set(result.frame["test"])
+    tests: dict[str, list[str]] = {}
+    for about in result.provenance["tests"]:
+        categories = about.get("categories")
+        if about["name"] in run and categories:
+            x, y, a, b = (categories[name] for name in SETS)
+            tests.setdefault(f"{x} closer to {a}, {y} to {b}", []).append(about["name"])
+    return {asked: listing(dict.fromkeys(names)) for asked, names in tests.items()}
+
+
+def _first_questions(questions: Mapping[str, str]) -> str:
+    """Name what the first tests ask, and how many others there are."""
+    if len(questions) == 1:
+        return next(iter(questions))
+    said = [f"{asked} ({which})" for asked, which in questions.items()]
+    left = len(said) - MOST_QUESTIONS
+    more = f"; {left} more: --detail" if left > 0 else ""
+    return "; ".join(said[:MOST_QUESTIONS]) + more
 
 
 def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

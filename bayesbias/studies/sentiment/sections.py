@@ -222,7 +222,11 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     for name in result.classifiers:
         tests = result.tests[result.tests["classifier"] == name].set_index("unit")
         whole, nouns = tests.loc["sentence_pair"], tests.loc["noun_pair"]
-        said.append(_test(name, nouns, result.alpha) if fit is None else _model(result, name, view))
+        said.append(
+            _test(name, nouns, result.alpha, view.prob)
+            if fit is None
+            else _model(result, name, view)
+        )
         if whole["p_value"] <= result.alpha < nouns["p_value"]:
             warnings.append(
                 f"{name}: the t-test over sentence pairs ({common.p_text(whole['p_value'])}) "
@@ -246,17 +250,34 @@ def interpret(result: SentimentAnalysis, view: View) -> Interpretation:
     )
 
 
-def _test(name: str, row: Any, alpha: float) -> str:
+def _test(name: str, row: Any, alpha: float, prob: float) -> str:
     """Say what the t-test over noun pairs says: over sentence pairs it counts each noun many times."""
-    p_value = row["p_value"]
+    p_value, mean = float(row["p_value"]), float(row["f_minus_m"])
     if math.isnan(p_value):
         return f"{name}: no test, because all differences are equal."
-    tested = f"{common.at_level(p_value, alpha)} over noun pairs ({common.p_text(p_value)})"
-    if p_value > alpha or abs(row["f_minus_m"]) <= ROUNDING:
-        return f"{name}: {tested}."
-    way = "higher" if row["f_minus_m"] > 0 else "lower"
-    by = f"{abs(row['f_minus_m']):.4f}"
-    return f"{name} rates female sentences {way} than male ones by {by}. {tested}."
+    tested = f"{common.at_level(p_value, alpha)} ({common.p_text(p_value)})"
+    half = _half_width(row, prob)
+    if abs(mean) <= ROUNDING:
+        return (
+            f"{name} rates female and male sentences alike on average, over noun pairs. {tested}."
+        )
+    way = "higher" if mean > 0 else "lower"
+    digits = common.decimals_of(mean, half, least=4)
+    low, high = abs(mean) - half, abs(mean) + half
+    size = f"{abs(mean):.{digits}f} [{common.signed(low, digits)}, {common.signed(high, digits)}]"
+    clear = "" if p_value <= alpha else ": no clear direction"
+    return (
+        f"{name} rates female sentences {way} than male ones by {size} over noun pairs "
+        f"({prob:.0%} interval). {tested}{clear}."
+    )
+
+
+def _half_width(row: Any, prob: float) -> float:
+    """Return half of the interval of Student's t around the mean of a t-test."""
+    from scipy import stats
+
+    error = abs(row["f_minus_m"] / row["t"]) if row["t"] else 0.0
+    return float(stats.t.ppf((1 + prob) / 2, row["df"]) * error)
 
 
 def _model(result: SentimentAnalysis, name: str, view: View) -> str:
@@ -276,9 +297,10 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
         return f"{name} rates female sentences {way} than male ones by {by} {new}."
     estimate = common.estimate(row, least=4)
     said = {
-        "inconclusive": f"inconclusive {new}: {estimate}; the interval {common.zero_in(row)}",
-        TOO_CLOSE: f"inconclusive with so few draws (raise --draws) {new}: {estimate}",
-        "negligible": f"practically no difference {new}: {estimate}",
+        "inconclusive": f"inconclusive {new}: female minus male {estimate}; the interval "
+        f"{common.zero_in(row)}",
+        TOO_CLOSE: f"inconclusive with so few draws (raise --draws) {new}: female minus male {estimate}",
+        "negligible": f"practically no difference {new}: female minus male {estimate}",
     }
     return f"{name}: {said[verdict]}."
 

@@ -121,7 +121,12 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
         )
     if known.p_value is not None:
         tested = common.at_level(known.p_value, result.alpha)
-        notes.insert(0, f"Published r: {tested} ({common.p_text(known.p_value)}).")
+        notes.insert(
+            0,
+            f"Published r: {tested} ({common.p_text(known.p_value)}). The Result is that of the "
+            "slope, which allows for the noise of the words in the sets; r does not, so that they "
+            "may differ.",
+        )
     off = list(result.off_line)
     chance = (1 - view.prob) * len(result.frame)
     details = (

@@ -124,7 +124,10 @@ def test_repeats_and_their_means_with_weights_have_one_posterior():
         for name in filter(fit.spec.is_random, fit.spec.mu):
             about = fit.spec.parameters[name]
             unit = cells.groupby(list(about.dims)).ngroup().to_numpy()
-            cov += draws[about.args["sigma"]].ravel()[k] ** 2 * (unit[:, None] == unit)
+            squares = draws[about.args["sigma"]].reshape(200, -1)[k] ** 2
+            by_group = fit.spec.parameters[about.args["sigma"]].dims == ("group",)
+            variances = squares[(cells["group"] == "b").astype(int)] if by_group else squares
+            cov += variances * (unit[:, None] == unit)
         noise = np.diag(draws["sigma"].ravel()[k] ** 2 / cells["count"])
         gain = weights @ cov @ np.linalg.inv(cov + noise)
         mean.append(gain @ (cells["mean"] - prior["mu"]))
@@ -390,10 +393,15 @@ def test_independent_answers_follow_their_equation():
     variance, alone = noise, noise
     for name in (name for name in fit.spec.mu if fit.spec.is_random(name)):
         about = fit.spec.parameters[name]
-        square = draws[about.args["sigma"]].ravel() ** 2
-        sums = weights.groupby([table[column] for column in about.dims], observed=True).sum()
-        variance = variance + square * (sums**2).sum()
-        alone = alone + square * min((sums**2).sum(), (weights**2).sum())
+        columns = [table[column] for column in about.dims]
+        squares = draws[about.args["sigma"]].reshape(4000, -1) ** 2
+        sides = [table["group"] == "a", table["group"] == "b"]
+        if squares.shape[1] == 1:
+            sides = [table["group"] != ""]
+        for k, side in enumerate(sides):  # words of each group have an SD of their own
+            sums = weights.where(side, 0).groupby(columns, observed=True).sum()
+            variance = variance + squares[:, k] * (sums**2).sum()
+            alone = alone + squares[:, k] * min((sums**2).sum(), (weights[side] ** 2).sum())
     expected = 256 * alone / variance
     row = found.independent().iloc[0]
     assert (row["answers"], row["mean"]) == (256, pytest.approx(expected.mean()))
@@ -487,7 +495,7 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     assert set(wide.contrasts(detail=True)["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
     found = fitted(choices, draws=100, tune=200, chains=2)
-    assert found.fit.provenance["sampler"]["method"] == "counts"
+    assert found.fit.provenance["sampler"]["method"] == "variational"
     ropes = found.contrasts(level="overall", detail=True).groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):

@@ -226,11 +226,11 @@ def test_estimands_name_only_what_the_table_has():
     assert "items" not in text
 
 
-def test_the_screen_has_a_published_score_of_each_model_and_contrast():
+def test_detail_has_a_published_score_of_each_model_and_contrast():
     frame = crossed(("a", "b", "c", "d"), models=("m", "n"), words=2)
     paired = frame[frame["word"].str.endswith("0")].assign(word="")
     for own, score in ((frame, "t-test of all answers"), (paired, "paired t over pairs")):
-        text = bb.output.to_text(quick(own, draws=100)).partition("Published")[2]
+        text = bb.output.to_text(quick(own, draws=100), detail=True).partition("Published")[2]
         for model in "mn":
             for pair in ("a - b", "a - c", "a - d", "b - c", "b - d", "c - d"):
                 assert f"{pair}, {model} " in text
