@@ -343,7 +343,7 @@ def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):
     stats = [{"name": {"name": "exact_match"}, "count": 1, "sum": 1.0, "mean": 1.0}]
     path = tmp_path / "per_instance_stats.json"
     path.write_text(json.dumps([{"instance_id": "id1", "train_trial_index": 0, "stats": stats}]))
-    names = {"json": json, "pd": pd, "path": path}
+    names = {"json": json, "pd": pd, "Path": Path, "path": path}
     rows = eval(line_of_guide("HELM"), names)
     assert rows[["instance_id", "name.name", "mean"]].to_numpy().tolist() == [
         ["id1", "exact_match", 1.0]
