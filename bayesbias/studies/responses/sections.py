@@ -15,7 +15,9 @@ from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.table import ASKED, Responses
+from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -30,6 +32,16 @@ SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
     Column("se", "SE", "number"), Column("model_sd", "model SD", "number"),
+)  # fmt: skip
+TEMPLATE_COLUMNS = (
+    Column("rows", "rows", "count"), Column("templates", "templates", "count"),
+    Column("value", "score", "signed", 2), Column("se", "SE", "number", 2),
+    Column("low", "{prob} interval", "interval", 2, "high"),
+    Column("equal_weights", "equal", "signed", 2),
+)  # fmt: skip
+ANSWER_COLUMNS = (
+    Column("rows", "rows", "count"), Column("biased", "biased", "number", 1),
+    Column("counter_biased", "counter-biased", "number", 1), Column("unknown", "unknown", "number", 1),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
@@ -217,12 +229,17 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 show_on="detail page files" if shared else "folder",
             ),
         ]
+    counts = result.responses.answer_counts
+    if counts is not None:
+        out += _sections_of_templates(counts, view)
     title = "Published scores, which treat their rows as independent"
     published = published_table(result, view)
     of_rows = partial(sharpness, new="" if result.fit is None else result.estimands["population"])
     where = DETAIL
     if few or result.fit is None:
         where = "terminal page files" if on_screen else "detail page files"
+    if counts is not None:  # the section above has them
+        few, where = True, DETAIL
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
         whole = published.loc[whole_scores(result).index]
@@ -265,6 +282,39 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     ]
 
 
+def _sections_of_templates(counts: pd.DataFrame, view: View) -> list[Section]:
+    """Return the scores of BBQ with intervals for new templates, and the answers by group."""
+    scores = template_scores(counts, view.prob)
+    over_categories = scores["category"] == scores["category"].iloc[0]
+    first = scores[over_categories & scores["score"].str.startswith("s_")]
+    labels = [name for name in ("model", "category") if counts[name].nunique() > 1]
+    columns: list[Column | str] = [*labels, "score", *TEMPLATE_COLUMNS]
+    of_groups: list[Column | str] = ["group", *ANSWER_COLUMNS]
+    if "model" in labels:
+        of_groups.insert(0, "model")
+    title = "Published scores of BBQ in percent, pooled over rows, with intervals for new templates"
+    note = "Equal: the mean of the scores of single templates, which the rows of a template do not weight."
+    return [
+        Section(
+            "bbq",
+            title,
+            lambda: first,
+            columns,
+            note=note,
+            more="--detail has accuracies and categories.",
+            show_on="terminal page",
+        ),
+        Section("bbq_scores", title, lambda: scores, columns, note=note, show_on=DETAIL),
+        Section(
+            "bbq_answers",
+            "Answers in ambiguous contexts by stereotyped group, in percent",
+            lambda: answers_by_group(counts),
+            of_groups,
+            show_on="detail page files",
+        ),
+    ]
+
+
 def interpret(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
@@ -286,6 +336,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"Answers left out: {counts}{such}.")
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
+    if hidden := table.coverage.get("hidden"):
+        warnings.append(
+            f"Prompts of a group differ by a word ({some(hidden, 4)}). All prompts with one word share "
+            f"what it does, so that intervals are too narrow. Name both: --columns word={WORD},"
+            f"template={REST}."
+        )
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
     rows = table.coverage["repeats"]
     if rows and not (missing and table.unused):
