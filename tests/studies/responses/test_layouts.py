@@ -289,3 +289,18 @@ def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):
     write_lines(path, [{"id": "b", "custom_id": "prompt-1", "response": response, "error": None}])
     rows = eval(line_of_guide("OpenAI batch"), {**names, "path": path})
     assert rows[["custom_id", "answer"]].to_numpy().tolist() == [["prompt-1", "Yes"]]
+
+
+@pytest.mark.parametrize("read", [bb.load_distances, bb.load_predictions])
+def test_other_readers_name_the_command_for_answers(tmp_path, read):
+    crows_pairs().to_csv(tmp_path / "crows.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"CrowS-Pairs\)\. Compare them with `bayesbias responses fit`"
+    ):
+        read(tmp_path / "crows.csv")
+
+
+def test_samples_given_as_predictions_name_the_command(tmp_path):
+    path = write_lines(tmp_path / "samples_x.jsonl", list(lm_eval_lines(("a", "b"), 0)))
+    with pytest.raises(InputError, match=r"lm-evaluation-harness\)\. Compare .*responses fit"):
+        bb.load_predictions(path)
