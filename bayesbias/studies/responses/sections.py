@@ -24,6 +24,7 @@ QUESTION = "Do answers differ between groups, for these words and prompts and fo
 MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SAID = 3  # contrasts in the result
+MOST_PUBLISHED = 6  # published scores on one screen
 ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = "detail fold files"
@@ -108,6 +109,23 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
+def importance(several: bool, rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    Rows for what is new come first, of `several` contrasts the largest, those with others last.
+    """
+    sizes = rows["mean"].abs() / rows["mean"].abs().max()
+    out = []
+    for row, size in zip(rows.itertuples(), sizes, strict=True):
+        value = 100.0 if row.estimand == "population" else 0.0
+        if several:
+            value += size
+        if row.contrast.endswith(" - others"):
+            value -= 50.0
+        out.append(value)
+    return out
+
+
 def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
     """Return the published scores with their standard errors, and the SD that the model has.
 
@@ -124,6 +142,20 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
     if len(result.responses.models) < 2:
         sds = dict(zip(rows["contrast"], rows["sd"], strict=True))
     return frame.assign(se=se, model_sd=frame["name"].map(sds).astype(float).where(se.notna()))
+
+
+def whole_scores(result: ResponsesResult) -> pd.DataFrame:
+    """Return the published scores of all items together, of very many the first of each contrast."""
+    published = result.published
+    if len(published) <= MOST_ROWS:
+        return published
+    names = published["name"]
+    of_all = names.str.startswith("all")
+    parts = names.str.count(", ")
+    whole = published[of_all if of_all.any() else parts.eq(parts.min())]
+    if len(whole) > MOST_ROWS:
+        whole = whole.drop_duplicates("name").head(MOST_ROWS)
+    return whole
 
 
 def sharpness(frame: pd.DataFrame, new: str) -> str:
@@ -152,6 +184,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     import bayesbias as bb
 
     few = len(result.published) <= MOST_ROWS
+    on_screen = result.fit is None or len(whole_scores(result)) <= MOST_PUBLISHED
     asked = result.responses.frame.groupby("item")["group"].nunique().max()
     shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
@@ -176,6 +209,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if labelled
                 else None,
+                importance=partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
             Section(
@@ -201,24 +235,20 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     title = "Published scores, which treat their rows as independent"
     published = published_table(result, view)
     of_rows = partial(sharpness, new="" if result.fit is None else result.estimands["population"])
-    where = "terminal page files" if few or result.fit is None else DETAIL
+    where = DETAIL
+    if few or result.fit is None:
+        where = "terminal page files" if on_screen else "detail page files"
     if counts is not None:  # the section above has them
         few, where = True, DETAIL
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
-        names = result.published["name"]
-        own = names.str.startswith("all")
-        parts = names.str.count(", ")
-        whole = published[own if own.any() else parts.eq(parts.min())]
-        if len(whole) > MOST_ROWS:  # the first score of each contrast and model
-            whole = whole.drop_duplicates("name").head(MOST_ROWS)
+        whole = published.loc[whole_scores(result).index]
         note = "A t over items allows for new items, over pairs for nothing new."
         note = note if "paired t over items" in set(whole["score"]) else ""
         note = f"{of_rows(whole)} {note}".strip()
         more = "--detail, or published, has the others."
-        out.append(
-            Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
-        )
+        where = "brief page" if on_screen else "page"
+        out.append(Section("whole", title, lambda: whole, SCORES, None, "", note, more, where))
     if result.fit is None:
         return out
     return [
@@ -383,12 +413,25 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     frame = frame.assign(label=models + frame["contrast"])
     pairs = frame[~frame["contrast"].str.endswith(" - others")]
     if pairs["label"].nunique() <= MOST_SAID:
-        each = pairs.set_index("estimand").groupby("label", sort=False)
-        return " ".join(f"{_in_words(rows, new)}." for _, rows in each)
+        by_label = pairs.set_index("estimand").groupby("label", sort=False)
+        if sentence := _all_inconclusive(pairs, new):
+            return sentence
+        return " ".join(f"{_in_words(rows, new)}." for _, rows in by_label)
     pairs = pairs[pairs["estimand"] == "population"]
     within = pairs["model"].isin(["", *table.models])
     parts = {"groups" if of_groups else "models": pairs[within], "models in these": pairs[~within]}
     return " ".join(_largest(rows, what, new) for what, rows in parts.items() if len(rows))
+
+
+def _all_inconclusive(pairs: pd.DataFrame, new: str) -> str:
+    """Say of one contrast of several models that it is inconclusive in all; else nothing."""
+    of_new = pairs[pairs["estimand"] == "population"]
+    if len(of_new) < 2 or pairs["contrast"].nunique() > 1:
+        return ""
+    if not of_new["model"].is_unique or (pairs["verdict"] != "inconclusive").any():
+        return ""
+    models = [f"{row.model} {common.estimate(row)}" for row in of_new.itertuples()]
+    return f"{of_new['contrast'].iloc[0]}: inconclusive for {new}: {', '.join(models)}."
 
 
 def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[str]:
