@@ -27,6 +27,14 @@ _SHOWN_WIDTH = 30  # characters of a cell
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
 
+_ANSWERS = {
+    "CrowS-Pairs": {"sent_more", "sent_less"},
+    "samples of lm-evaluation-harness": {"doc_id", "filtered_resps"},
+    "BBQ": {"question_polarity", "context_condition"},
+}
+"""Columns of tables that `bayesbias responses fit` reads."""
+
+
 # In memory
 
 
@@ -156,6 +164,23 @@ def read_rows(path: Path) -> pd.DataFrame:
         if mark == ";":
             frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
         return frame.rename(columns=str)
+
+
+def refuse_answers(columns: Collection[object], where: object) -> None:
+    """Refuse a file of answers of a model where another table is expected, and name its command.
+
+    Examples
+    --------
+    >>> refuse_answers(["protected_word", "attribute", "distance"], "pairs.csv")
+    """
+    names = {str(name) for name in columns}
+    for kind, known in _ANSWERS.items():
+        if known <= names:
+            raise InputError(
+                f"expected another table, got answers of a model ({kind})",
+                where=where,
+                hint="compare them with `bayesbias responses fit`",
+            )
 
 
 def read_document(path: Path) -> Any:

@@ -170,6 +170,7 @@ def _pair_table(
     where, path = source.name, source.path
     published = "word_to_compare" in raw.columns
     checks.distinct([str(column) for column in raw.columns], "column", where)
+    frames.refuse_answers(raw.columns, where)
     checks.columns(raw, _PUBLISHED if published else NEEDED, where, f"the columns {_LAYOUTS}")
     if raw.empty:
         raise InputError("expected rows, got a header alone", where=where)
