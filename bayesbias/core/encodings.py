@@ -1,6 +1,5 @@
 """Encodings of text: UTF-8, else the one that the user names; which one would read a text."""
 
-import codecs
 import contextlib
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
@@ -26,8 +25,15 @@ _LETTERS = {
     "cp1255": "אבגדהוזחטיכלמנסעפצקרשתךםןףץ",
     "cp1256": "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىءأإآ",
 }
-_OF_MANY_LETTERS = ("euc-kr", "shift_jis", "euc-jp", "gb18030", "big5")
-ENCODINGS = (*_LETTERS, *_OF_MANY_LETTERS)
+# How usual letters are, by the start of their names.
+_WEIGHTS = {
+    "euc-kr": {"HANGUL SYLLABLE": 1.0, "CJK UNIFIED": 0.2},
+    "shift_jis": {"HIRAGANA": 1.0, "KATAKANA LETTER": 1.0, "KATAKANA-": 1.0, "CJK UNIFIED": 0.6},
+    "euc-jp": {"HIRAGANA": 1.0, "KATAKANA LETTER": 1.0, "KATAKANA-": 1.0, "CJK UNIFIED": 0.6},
+    "gb18030": {"CJK UNIFIED": 0.9},
+    "big5": {"CJK UNIFIED": 0.8},
+}
+ENCODINGS = (*_LETTERS, *_WEIGHTS)
 """Encodings that a text is tried in, to say which of them would read it."""
 _MOST_WORDS = 500  # that are looked at
 _given: ContextVar[str | None] = ContextVar("encoding", default=None)
@@ -74,7 +80,6 @@ def checked_encoding(name: object) -> str:
         problem = "expected an encoding that Python knows"
         valid = "such as cp1251, koi8-r or cp1250"
         raise InputError(problem, where="encoding", found=name, valid=valid) from None
-    codecs.lookup(str(name))
     return str(name)
 
 
@@ -140,11 +145,13 @@ def _plausible(word: bytes, encoding: str) -> float:
     letters = [letter for letter in text if not letter.isascii()]
     if not letters or not all(letter.isprintable() for letter in letters):
         return 0.0
-    if encoding in _OF_MANY_LETTERS:
-        names = [unicodedata.name(letter, "") for letter in letters]
-        usual = sum(name.startswith(("CJK UNIFIED", "HANGUL SYL", "HIRAGANA")) for name in names)
-        usual += sum(name.startswith("KATAKANA LETTER") for name in names)
-        return 0.9 * usual / len(letters) if usual == len(letters) else 0.0
+    if encoding in _WEIGHTS:
+        weights = _WEIGHTS[encoding]
+        values = []
+        for letter in letters:
+            name = unicodedata.name(letter, "")
+            values.append(next((w for start, w in weights.items() if name.startswith(start)), 0.0))
+        return sum(values) / len(values) if min(values) > 0 else 0.0
 
     usual_letters = _LETTERS[encoding]
     scripts = {_script(letter) for letter in text if letter.isalpha()}

@@ -36,7 +36,7 @@ _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
 def is_frame(value: Any) -> bool:
     """Whether something is a data frame of pandas or polars, perhaps lazy, or an Arrow table."""
-    return hasattr(value, "columns") or hasattr(value, "collect_schema")
+    return hasattr(value, "collect_schema") or hasattr(value, "columns")
 
 
 def as_pandas(frame: Any) -> Any:

@@ -246,12 +246,14 @@ def _pair_table(
     if own:
         notes.append(f"columns of your own, kept with the rows: {some(own)}")
     coverage = Coverage(groups[0], groups[1], {}, dropped, tuple(notes), tuple(own))
-    provenance = {
+    provenance: dict[str, Any] = {
         "name": name or (where if path is None else path.stem),
         "source": where if path is None else path.name,
         "sha256": "" if path is None else files.sha256_file(path),
         "repeats": repeats,
     }
+    if remarks:
+        provenance["notes"] = remarks
     frame = with_repeats_noted(pair_table.as_pair_columns(_with_labels(frame), own), repeats)
     return PairTable(frame, coverage, provenance)
 

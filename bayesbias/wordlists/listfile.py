@@ -405,7 +405,7 @@ def _read(
         if isinstance(x, Mapping):
             data = dict(checks.tree(x))
             data, remarks = foreign.foreign_mapping(data) or (data, remarks)
-        elif hasattr(x, "columns") or hasattr(x, "collect_schema"):
+        elif hasattr(x, "collect_schema") or hasattr(x, "columns"):
             from bayesbias.core.frames import as_pandas
 
             data, remarks = foreign.foreign_frame(as_pandas(x))

@@ -30,7 +30,7 @@ _CONVERT = {
 }
 _TAIL = 16  # bytes at the end of a pickle that tell its type
 _TUPLE = re.compile(rb"[\x86t](?:q.|r....|p\d+\n|\x94)?\.\Z", re.DOTALL)
-_ARRAY = re.compile(rb"\A.{0,32}numpy[._a-z\n\x94\x8c]{1,40}_reconstruct", re.DOTALL)
+_ARRAY = re.compile(rb"\A.{0,32}numpy.{1,40}?(_reconstruct|_frombuffer)", re.DOTALL)
 
 
 def pickled(path: Path, kind: str) -> InputError:
@@ -87,7 +87,7 @@ def load_trusted(reading: Reading) -> Any:
 
 
 def _recognize(head: Head) -> Layout | None:
-    known = re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]q|c\w+\n\w+\n", head.start)
+    known = re.match(rb"\x80[\2-\5]|\({1,2}l|\({1,2}d|[\]}]q|c\w+\n\w+\n", head.start)
     of_torch = head.start.startswith(b"PK") and b"/data.pkl" in head.start[:4096]
     return Layout() if known or of_torch else None
 

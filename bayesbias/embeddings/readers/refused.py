@@ -29,9 +29,10 @@ def refuse_if_known(head: Head) -> None:
         problem = "expected a word and its numbers in a line, got vectors over several lines"
         file = str(head.path)
         hint = (
-            f"join them: `import re; text = open({file!r}, encoding='utf-8').read(); "
+            "join them: `import re; from pathlib import Path; "
+            f"text = Path({file!r}).read_text(encoding='utf-8'); "
             "text = re.sub(r'\\n(?!\\d+\\t)', ' ', text); text = re.sub(r'(?m)^\\d+\\t', '', text); "
-            "open('vectors.tsv', 'w', encoding='utf-8').write(text)`"
+            "Path('vectors.tsv').write_text(text, encoding='utf-8')`"
         )
         raise InputError(problem, where=head.path, hint=hint)
 
