@@ -30,18 +30,20 @@ def responses() -> None:
 def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")
-    named = {}
-    for part in filter(None, columns.split(",")):
-        ours, _, theirs = map(str.strip, part.partition("="))
-        if not (ours and theirs):
-            problem = "expected OURS=THEIRS, such as outcome=score"
-            raise InputError(problem, where="--columns", found=part)
-        named[ours] = theirs
+    named = _pairs(columns, "--columns", "OURS=THEIRS, such as outcome=score")
+    numbers = _pairs(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
+    values = {}
+    for label, number in numbers.items():
+        try:
+            values[label] = float(number)
+        except ValueError:
+            problem = f"expected a number for {label!r}, got {number!r}"
+            raise InputError(problem, where="--map") from None
     from bayesbias.studies import requirements
     from bayesbias.studies.responses.table import group_contrasts
 
     table = bb.studies.load_responses(
-        files, layout=given["layout"], columns=named, positive=given["positive"]
+        files, layout=given["layout"], columns=named, positive=given["positive"], values=values
     )
     if given["require"]:  # names are known before the fit
         pairs = group_contrasts(table.groups) or group_contrasts(table.models)
@@ -53,6 +55,17 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     shared.show(result, given)
     if result.fit is None and result.notes[-1].startswith("The sampler failed"):
         click.get_current_context().exit(1)
+
+
+def _pairs(text: str, option: str, expected: str) -> dict[str, str]:
+    """Return the pairs of an option, which are separated by commas."""
+    pairs = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = map(str.strip, part.rpartition("="))
+        if not (name and value):
+            raise InputError(f"expected {expected}", where=option, found=part)
+        pairs[name] = value
+    return pairs
 
 
 @responses.command("sentences")
