@@ -158,7 +158,10 @@ def _plausible(word: bytes, encoding: str) -> float:
     if len(scripts) > 1 or any(letter.lower() not in usual_letters for letter in letters):
         return 0.0
     lower = sum(letter in usual_letters for letter in letters)
-    return (lower + 0.3 * (len(letters) - lower)) / len(letters)
+    score = (lower + 0.3 * (len(letters) - lower)) / len(letters)
+    # Few words of Latin letters have accented ones alone.
+    alone = scripts == {"LATIN"} and not any(letter.isascii() for letter in text)
+    return score * 0.2 if alone else score
 
 
 def _script(letter: str) -> str:
