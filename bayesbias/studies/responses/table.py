@@ -7,7 +7,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -172,11 +172,12 @@ def responses_table(
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
-    Columns with usual names need not be named: ``race``, ``name``, ``prompt``, ``score``.
+    Columns with usual names need not be named: ``race``, ``name``, ``prompt``, ``score``. Without a
+    word, template or item, the texts of a column such as ``sentence`` are the items.
 
     Parameters
     ----------
-    frame : DataFrame, mapping of columns, or path
+    frame : DataFrame (pandas or polars), mapping of columns, or path
         One row an answer. A file is read as `load_responses` reads it.
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
@@ -222,17 +223,22 @@ def responses_table(
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
-    if isinstance(frame, str | os.PathLike):
-        from bayesbias.studies.responses.readers import load_responses
+    from bayesbias.studies.responses.readers import TEXTS, load_responses
 
+    if isinstance(frame, str | os.PathLike):
         return load_responses(frame, columns=given, positive=positive, values=values)
+    frame = frames.as_pandas(frame)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     raw = with_words_in_texts(raw, given)
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    return table_of(
-        raw, named_columns(raw.columns, given, raw.columns), "data frame", positive, values
-    )
+    named = named_columns(raw.columns, given, raw.columns)
+    text = next((name for name in TEXTS if name in raw.columns), None)
+    if text is None or {*ASKED} & {*named}:
+        return table_of(raw, named, "data frame", positive, values)
+    table = table_of(raw, {**named, "item": text}, "data frame", positive, values)
+    note = f"The items are the texts of the column {text}."
+    return replace(table, notes=(note, *table.notes))
 
 
 def named_columns(
