@@ -38,14 +38,14 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
             raise InputError(problem, where="--columns", found=part)
         named[ours] = theirs
     from bayesbias.studies import requirements
-    from bayesbias.studies.responses.table import group_contrasts
+    from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
 
     table = bb.studies.load_responses(
         files, layout=given["layout"], columns=named, positive=given["positive"]
     )
     if given["require"]:  # names are known before the fit
-        pairs = group_contrasts(table.groups) or group_contrasts(table.models)
-        known = [*(name for name, *_ in pairs), *requirements.OF_ALL]
+        pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
+        known = [*(contrast.name for contrast in pairs), *requirements.OF_ALL]
         for limit in requirements.read_requirements(given["require"]):
             requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)

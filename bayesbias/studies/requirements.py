@@ -116,7 +116,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
     ['gap < 0.02', 'human - neutral >= 0.9', 'converged']
     """
     out = []
-    for part in text.split(","):
+    for part in re.split(r",(?![^(|]*[)])", text):
         match = FORM.fullmatch(part)
         if match is not None:
             out.append(Requirement(match[1], match[2], float(match[3])))
@@ -243,6 +243,27 @@ def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
     return Check(method, wanted, value, met, why, *ends, measure.by_construction, row.shown)
 
 
+def reversals(contrast: str) -> list[str]:
+    """Return the names of a contrast the other way round, also of one within a level or by levels.
+
+    Examples
+    --------
+    >>> reversals("a - b"), reversals("a - b (old)")
+    (['b - a'], ['b - a (old)'])
+    >>> reversals("(a - b): old - young")
+    ['(b - a): old - young', '(a - b): young - old']
+    """
+
+    def turned(pair: str) -> str:
+        return " - ".join(pair.split(" - ")[::-1])
+
+    if match := re.fullmatch(r"\((.+)\): (.+)", contrast):
+        return [f"({turned(match[1])}): {match[2]}", f"({match[1]}): {turned(match[2])}"]
+    if match := re.fullmatch(r"(.+?)( \(.+\))", contrast):
+        return [f"{turned(match[1])}{match[2]}", turned(contrast)]
+    return [turned(contrast)] if " - " in contrast else []
+
+
 def contrast_named(
     name: str, known: Sequence[str], names: Container[str] = ()
 ) -> tuple[str, list[str], bool]:
@@ -255,14 +276,16 @@ def contrast_named(
     >>> contrast_named("m: b - a", ["a - b"])
     ('a - b', ['m'], True)
     """
-    parts = [name] if name in known else name.split(" (")
-    contrast, *of = (part if part in known else part.strip(" )") for part in parts)
-    before, mark, after = contrast.rpartition(": ")
-    if mark and contrast not in known:
-        contrast, of = after, [before, *of]
-    turned = " - ".join(contrast.split(" - ")[::-1])
-    if contrast not in known and turned in known:
-        return turned, of, True
+    longest = sorted(known, key=len, reverse=True)
+    for model, whole in (("", name), name.split(": ", 1) if ": " in name else ("", name)):
+        ahead = [model] * bool(model)
+        for contrast in longest:
+            for form in (contrast, *reversals(contrast)):
+                if whole != form and not whole.startswith(f"{form} ("):
+                    continue
+                of = [part.strip(" )") for part in whole[len(form) :].split(" (")[1:]]
+                return contrast, [*ahead, *of], form != contrast
+    contrast = name.split(" (")[0].strip()
     if contrast not in known:
         hint = f"to limit one row, write {known[0]} ({contrast})" if contrast in names else None
         raise checks.unknown(contrast, known, "requirement", hint)

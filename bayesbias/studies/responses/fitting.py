@@ -31,7 +31,7 @@ from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses import factorial, table as tables
 from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.models.design import Design
 
+BREAKDOWNS = ("item", "template")
+"""Levels with rows for parts of the questions."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
@@ -86,7 +88,8 @@ class ResponsesResult(Result):
         """What was analyzed, for sentences."""
         models = [model for model in self.responses.models if model]
         of = f" of {join_words(models)}" if models else ""
-        return f"responses{of} about {join_words(self.responses.groups)}"
+        about = [*self.responses.factors] or self.responses.groups
+        return f"responses{of} about {join_words(about)}"
 
     @property
     def estimands(self) -> dict[str, str]:
@@ -136,13 +139,13 @@ class ResponsesResult(Result):
 
         def contrasts() -> pd.DataFrame:
             rows = self.contrasts(prob=prob, detail=True)
-            overall, model = rows["level"] == "overall", rows["model"]
+            overall, model = ~rows["level"].isin(BREAKDOWNS), rows["model"]
             # A limit is on each model; differences between models are asked for by name.
             single = model.isin(["", *self.responses.models])
             rows = rows.assign(
                 shown=(model + " " + rows["name"].mask(overall, "")).str.strip(),
                 name=rows["name"].mask(overall, model),
-                level=rows["level"].where(single, "models"),
+                level=rows["level"].mask(overall, "overall").where(single, "models"),
             )
             return rows[(rows["scale"] == self.main_scale) & (single | overall)]
 
@@ -171,7 +174,8 @@ class ResponsesResult(Result):
             What is new. By default all of `estimands`, one after the other; by item and template those
             that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
-            By default all.
+            By default all. Groups that cross factors have ``main``, ``simple`` and ``interaction`` in the
+            place of ``overall``, which asks for all three.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -186,8 +190,11 @@ class ResponsesResult(Result):
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
+        of_factors = factorial.LEVELS if self.responses.factors else ()
+        wanted = level
         if level is not None:
-            levels = [checks.choice(level, levels, "level")]
+            checks.choice(level, [*levels, *of_factors], "level")
+            levels = ["overall" if level in of_factors else level]
         asked = [*self.estimands]
         if estimand is not None:
             asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
@@ -202,6 +209,12 @@ class ResponsesResult(Result):
         # Of items that one group alone is asked about there are no rows.
         series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
         out["contrast"], out["model"] = series.str[0], series.str[-1]
+        if of_factors:
+            kinds = {each.name: each.level for each in factorial.contrasts_of(self.responses)}
+            overall = out["level"] == "overall"
+            out["level"] = out["level"].mask(overall, out["contrast"].map(kinds))
+            if wanted in of_factors:
+                out = out[out["level"] == wanted]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
         out = out.set_index(first).reset_index()
         return out if detail else without_detail(out)
@@ -321,14 +334,20 @@ class ResponsesResult(Result):
         noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
-    def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
-        """Return model, contrast and the weights of groups under models, of all contrasts."""
+    def _pairs(self, level: str = "overall") -> list[tuple[str, str, dict[str, float]]]:
+        """Return model, contrast and the weights of groups under models, of all contrasts.
+
+        By item and template a factorial table has main effects only.
+        """
         groups, models = self.responses.groups, self.responses.models
-        contrasts = tables.group_contrasts(groups) or [(groups[0], (groups[0],), ())]
+        contrasts = [
+            (contrast.name, contrast.weights)
+            for contrast in factorial.contrasts_of(self.responses)
+            if level == "overall" or contrast.level in ("overall", "main")
+        ] or [(groups[0], {groups[0]: 1.0})]
         found = []
         for own in [*zip(models, strict=True), *itertools.combinations(models, 2)]:
-            for name, a, b in contrasts:
-                sides = dict.fromkeys(a, 1 / len(a)) | {group: -1 / len(b) for group in b}
+            for name, sides in contrasts:
                 arms = itertools.product(zip(own, (1, -1), strict=False), sides.items())
                 weights = {f"{group} | {model}": sign * by for (model, sign), (group, by) in arms}
                 found.append((" - ".join(own), name, weights))
@@ -403,7 +422,7 @@ class ResponsesResult(Result):
     def _combinations(self, means: Means) -> tuple[list[Key], Any]:
         """Return the keys of all contrasts of means, and their weights of these."""
         contrasts = []
-        for model, name, arms in self._pairs():
+        for model, name, arms in self._pairs(means.level):
             label = f"{name} | {model}"
             contrasts.append((label, label, arms))
         keys = {name: part.keys for name, part in means.parts.items()}
@@ -480,7 +499,7 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed
+    from bayesbias.models.variants import trimmed, with_factors
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = kind_of(table)
@@ -511,6 +530,10 @@ def fit_responses(
         return replace(result, notes=(*notes, reason))
 
     if model is None or str(model) in list_models():
+        if table.factors:
+            columns = {name: factorial.column_of(name) for name in table.factors}
+            unseen = factorial.terms_left_out(rows, table)
+            spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)

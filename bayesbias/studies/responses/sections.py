@@ -14,6 +14,7 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
+from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.table import ASKED, Responses
 
@@ -32,6 +33,7 @@ SCORES = (
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
+FACTORIAL = "main effects (each cell counts alike) and the largest interaction"
 ONE_VERDICT = False
 FILES_BEFORE = False
 FIT_FILE = "result/result.fit.nc"
@@ -90,10 +92,39 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     holds_for = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
     frame = frame.assign(label=labels if parts else "", holds_for=holds_for)
     order = list(dict.fromkeys(frame["label"]))
+    if result.responses.factors:
+        return _of_factors(result, frame)
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
+
+
+def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a factorial table that a screen has: main effects and the largest interaction.
+
+    A factor of two levels has one main effect, and any other one of each level against the others.
+    """
+    table = result.responses
+    contrasts = factorial.contrasts_of(table)
+    several = {
+        each.factor for each in contrasts if (each.level, each.against) == ("main", "others")
+    }
+    main = [
+        each.name
+        for each in contrasts
+        if each.level == "main"
+        and each.against == ("others" if each.factor in several else "pairs")
+    ]
+    frame = frame[frame["estimand"] == "population"]
+    interactions = frame[frame["level"] == "interaction"]
+    within = interactions[interactions["model"].isin(table.models)]
+    largest = (within["mean"] / within["sd"]).abs().sort_values(ascending=False).index[:1]
+    shown = frame[frame["contrast"].isin(main)]
+    if len(shown) > MOST_ROWS:
+        far = shown.apply(common.far_from_zero, axis=1)
+        shown = shown.loc[far.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
+    return pd.concat([shown, frame.loc[largest]])
 
 
 def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
@@ -153,6 +184,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         if labelled := first["label"].any():
             one = first["estimand"].eq("population").all()
             title += f", for {new}" if one else f"; new: {new}, these: the listed ones"
+            if result.responses.factors:
+                title += f"; {FACTORIAL}"
             labels = [Column("label", ""), *([] if one else labels)]
         out += [
             Section(
@@ -187,6 +220,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     published = published_table(result, view)
     of_rows = partial(sharpness, new="" if result.fit is None else result.estimands["population"])
     where = "terminal page files" if few or result.fit is None else DETAIL
+    if result.responses.factors and result.fit is not None:
+        few, where = True, DETAIL
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
         names = result.published["name"]
@@ -273,9 +308,11 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         return unsure
     frame, new = overall(result, view), result.estimands["population"]
     said = _sentences(result, frame, new)
-    what = "groups" if len(table.groups) > 1 else "models"
-    number = math.comb(len(table.groups if what == "groups" else table.models), 2)
-    notes += common.several_differences(number, f"pairs of {what} are compared")
+    notes += common.several_differences(*_compared(table))
+    if absent := factorial.missing_cells(table) if table.factors else []:
+        notes.append(
+            f"No answers about {join_words(absent)}: main effects are over the levels that have all."
+        )
     if len(result.published):
         verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
         warnings += _disagreement(published_table(result, view).iloc[0], verdict, new)
@@ -303,6 +340,20 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 
 
+def _compared(table: Responses) -> tuple[int, str]:
+    """Return how many differences are compared, and what they are called."""
+    groups, models = len(table.groups), len(table.models)
+    pairs = [each for each in factorial.contrasts_of(table) if each.against == "pairs"]
+    if groups < 2:
+        return math.comb(models, 2), "pairs of models are compared"
+    number = len(pairs) * (models + math.comb(models, 2))
+    if table.factors:
+        return number, "differences are compared (main effects, simple effects, interactions)"
+    if models > 1:
+        return number, "differences are compared, of groups and between models"
+    return number, "pairs of groups are compared"
+
+
 def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
     """Warn where the first published test and the model disagree, and say which is the sharper."""
     p_value, se, sd = row["p_value"], row.get("se", math.nan), row.get("model_sd", math.nan)
@@ -325,6 +376,8 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     of_groups = len(table.groups) > 1
     models = frame["model"] + ": " if of_groups and len(table.models) > 1 else ""
     frame = frame.assign(label=models + frame["contrast"])
+    if table.factors:
+        return _of_factors_in_words(frame, new)
     pairs = frame[~frame["contrast"].str.endswith(" - others")]
     if pairs["label"].nunique() <= MOST_SAID:
         each = pairs.set_index("estimand").groupby("label", sort=False)
@@ -335,11 +388,29 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     return " ".join(_largest(rows, what, new) for what, rows in parts.items() if len(rows))
 
 
+def _of_factors_in_words(frame: pd.DataFrame, new: str) -> str:
+    """Say what main effects are, and the largest interaction."""
+    main = frame[frame["level"] == "main"]
+    interaction = frame[frame["level"] == "interaction"]
+    if len(main) <= MOST_SAID:
+        each = main.set_index("estimand").groupby("label", sort=False)
+        said = [f"{_in_words(rows, new)}." for _, rows in each]
+    else:
+        said = [_largest(main, "levels", new)]
+    said += [
+        f"Largest interaction: {row.label} {common.estimate(row)}, {row.verdict}."
+        for row in interaction.itertuples()
+    ]
+    return " ".join(said)
+
+
 def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[str]:
     """Say of each item what differs, and what an answer is where notes say it."""
     if result.responses.frame["item"].nunique() < 2:
         return []
     frame = result.contrasts(view.prob, "population", "item", detail=True)
+    if result.responses.factors:
+        frame = frame.assign(level="main")
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
     also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
     rows_of = frame[frame["scale"] == result.main_scale].groupby("name", sort=False)

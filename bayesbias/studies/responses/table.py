@@ -7,8 +7,8 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.studies.common import FLAT, between_models, one_sample
+from bayesbias.studies.responses import factorial
+from bayesbias.studies.responses.factorial import Factors
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
@@ -74,6 +76,8 @@ class Responses:
         The columns of the data that are none of these.
     name : str
         The names of the files.
+    factors : Mapping of str to Mapping of str to str
+        Where groups cross factors, such as gender and ethnicity: the level of each that a group has.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Responses:
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
+    factors: Factors = field(default_factory=dict)
 
     @property
     def is_choice(self) -> bool:
@@ -125,7 +130,7 @@ class Responses:
     def pairing(self) -> list[str] | None:
         """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
-        if not shared:
+        if not shared or self.factors:  # main effects and simple ones are not of one SD
             return None
         key, cells = ["model", *shared], self.frame[list(LABELS)].drop_duplicates()
         alone = not cells.duplicated([*key, "group"]).any()
@@ -159,7 +164,7 @@ def responses_table(
     frame: Any,
     *,
     outcome: str | None = None,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     word: str | None = None,
     template: str | None = None,
     item: str | None = None,
@@ -178,8 +183,9 @@ def responses_table(
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
         count as 1 and 0, and so do texts such as *Yes, I would.*
-    group : str, optional
-        Column of the group that the question is about, such as ``race``.
+    group : str or sequence of str, optional
+        Column of the group that the question is about, such as ``race``; or the columns of two or three
+        factors that groups cross, ``["gender", "ethnicity"]`` or ``"gender*ethnicity"``.
     word : str, optional
         Column of the word that stands for the group, such as a name.
     template : str, optional
@@ -211,8 +217,9 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
+    crossed = group if group is None or isinstance(group, str) else factorial.CROSS.join(group)
     asked = {
-        "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
+        "outcome": outcome, "group": crossed, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
@@ -221,9 +228,11 @@ def responses_table(
 
         return load_responses(frame, columns=given, positive=positive)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+    raw, factors = factorial.with_cells(raw, given.get("group", ""))
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    return table_of(raw, named_columns(raw.columns, given, raw.columns), positive=positive)
+    named = named_columns(raw.columns, given, raw.columns)
+    return table_of(raw, named, positive=positive, factors=factors)
 
 
 def named_columns(
@@ -248,8 +257,12 @@ def table_of(
     named: Mapping[str, str],
     where: str = "data frame",
     positive: str | None = None,
+    factors: Sequence[str] = (),
 ) -> Responses:
-    """Return the table of a frame, whose columns are named (our column -> its column)."""
+    """Return the table of a frame, whose columns are named (our column -> its column).
+
+    With `factors` the groups cross these columns.
+    """
     outcome = named["outcome"]
     notes = []
     checks.labels([str(theirs) for theirs in named.values()], f"{where}, name of a column")
@@ -288,7 +301,8 @@ def table_of(
     notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
     asked = [*LABELS, *["repeat"] * ("repeat" in named)]
     repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
-    unused = [name for name in raw.columns if name not in named.values()]
+    taken = {*named.values(), *factors}
+    unused = [name for name in raw.columns if name not in taken]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
         others = others.loc[:, others.nunique() <= len(out) / 2]
@@ -307,7 +321,12 @@ def table_of(
     if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
     return Responses(
-        out[list(COLUMNS)], coverage, outcome, notes=tuple(notes), unused=tuple(map(str, unused))
+        out[list(COLUMNS)],
+        coverage,
+        outcome,
+        notes=tuple(notes),
+        unused=tuple(map(str, unused)),
+        factors=factorial.factors_of(raw, factors, groups) if factors else {},
     )
 
 
@@ -356,6 +375,8 @@ def answers(table: Responses) -> pd.DataFrame:
 def _with_words_by_group(table: Responses) -> pd.DataFrame:
     """Return the answers, of which one word of two groups is two words."""
     frame = table.frame
+    if words_cross_cells(table):
+        return frame
     if table.shares("word") and frame["word"].nunique() > 1:
         frame = frame.assign(word=frame["word"] + " (" + frame["group"] + ")")
     return frame
@@ -369,7 +390,13 @@ def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
     key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
     arms = frame.groupby(key)["arm"].unique()
     answer_pattern = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
-    return frame.assign(answer_pattern=answer_pattern)
+    frame = frame.assign(answer_pattern=answer_pattern)
+    return factorial.with_factors(frame, table) if table.factors else frame
+
+
+def words_cross_cells(table: Responses) -> bool:
+    """Return whether most words are of several cells of factors, such as a name in each age."""
+    return bool(table.factors) and "word" in shared_labels(table)
 
 
 def shared_labels(table: Responses) -> list[str]:
@@ -552,11 +579,15 @@ def paired_tests(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]
 
 
 def tests_of_all(table: Responses) -> list[tuple[Any, ...]]:
-    """Return Welch's t-test of all answers of each two groups."""
+    """Return Welch's t-test of all answers of each two groups, or of each two levels of a factor."""
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
-    for name, a, b in group_contrasts(table.groups):
+    for level, name, weights, against, _ in factorial.contrasts_of(table):
+        if level not in ("overall", "main") or against == "mean":
+            continue
+        a = [group for group, weight in weights.items() if weight > 0]
+        b = [group for group, weight in weights.items() if weight < 0]
         for model, frame in table.frame.groupby("model", sort=False):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
             t = p = np.nan

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.frames import read_rows
-from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses import factorial, table as tables
 from bayesbias.studies.responses.readers import (
     choices,
     crows_pairs,
@@ -122,6 +122,7 @@ def load_responses(
         raise InputError(problem, where="--columns filter", hint="leave it out")
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, keys=paths)
+    frame, factors = factorial.with_cells(frame, asked.get("group", ""))
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
@@ -138,7 +139,8 @@ def load_responses(
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    unused = [name for name in fields if name not in named.values()] if layout in OPEN else ()
+    used = {*named.values(), *factors}
+    unused = [name for name in fields if name not in used] if layout in OPEN else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
@@ -149,7 +151,7 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive)
+    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive, factors)
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
