@@ -41,7 +41,11 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
 
     table = bb.studies.load_responses(
-        files, layout=given["layout"], columns=named, positive=given["positive"]
+        files,
+        layout=given["layout"],
+        columns=named,
+        positive=given["positive"],
+        where=given["where"],
     )
     if given["require"]:  # names are known before the fit
         pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]

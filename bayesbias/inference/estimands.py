@@ -118,7 +118,7 @@ def mean_probabilities(
     design : Design
     draws : Mapping of str to ndarray
     kept : sequence of str
-        The terms that are kept; the others are integrated out.
+        The terms that are kept; the others are integrated out, and covariates are at zero.
     more : (ndarray of int, ndarray of shape (n, columns))
         What is added to the log odds of rows besides terms: the column of each row, and its draws.
     group : ndarray of int
@@ -127,6 +127,7 @@ def mean_probabilities(
         Which draws probabilities are computed for.
     """
     used = group >= 0
+    kept = [name for name in kept if not design.spec.parameters[name].covariate]
     joint = np.stack([more[0], *(design.index[name] for name in kept)])[:, used]
     cells, cell = np.unique(joint, axis=1, return_inverse=True)
     weights = np.zeros((cells.shape[1], group.max() + 1))
@@ -136,7 +137,8 @@ def mean_probabilities(
     eta, free, n = added[at], np.zeros((len(at), 1)), len(added)
     for name, own in zip(kept, cells[1:], strict=True):
         eta += draws[name].reshape(n, -1)[at][:, own]
-    integrated_out = [name for name in design.spec.mu if name not in kept]
+    slopes = {name for name in design.spec.mu if design.spec.parameters[name].covariate}
+    integrated_out = [name for name in design.spec.mu if name not in {*kept, *slopes}]
     for name in integrated_out:
         free += draws[str(design.spec.parameters[name].args["sigma"])].reshape(n, -1)[at] ** 2
     means = expected_outcome(design.outcome_type.expected, eta, np.sqrt(free))

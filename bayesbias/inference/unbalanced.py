@@ -340,7 +340,8 @@ class Unbalanced(Reduction):
         ----------
         design : Design
         weights : ndarray, shape (rows,), optional
-            The number of answers that the outcome of each sorted row is the mean of.
+            The number of answers that the outcome of each sorted row is the mean of; by default that of
+            the design.
 
         Raises
         ------
@@ -359,7 +360,7 @@ class Unbalanced(Reduction):
             used = columns >= 0
             number[columns[used]] = numbered.of_entries[name][used]
         if weights is None:
-            weights = np.ones(len(design.y))
+            weights = np.ones(len(design.y)) if design.weights is None else design.weights
         priors = prior_arrays(design)
         constants = [prior_constant(*prior) for prior in zip(*priors, strict=True)]
         return cls(

@@ -295,6 +295,37 @@ def with_factors(
     return _of_document(document, spec)
 
 
+def with_covariates(spec: ModelSpec, covariates: Sequence[str], weights: str = "") -> ModelSpec:
+    """Return the model with a slope on each covariate, and with weights of its rows.
+
+    A slope has the prior of the first term of the mean: one SD of numbers, 2.5 of log odds.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    covariates : sequence of str
+        Columns of numbers around zero.
+    weights : str
+        The column of the numbers of observations that outcomes are the means of.
+
+    Examples
+    --------
+    >>> spec = with_covariates(load_model("responses"), ["adjust age"], "weight")
+    >>> spec.mu[-1], spec.parameters["adjust_1"].covariate, spec.weights
+    ('adjust_1', 'adjust age', 'weight')
+    """
+    document = tomllib.loads(spec.text)
+    sigma = document["parameter"][spec.mu[0]]["sigma"]
+    terms = [f"adjust_{number}" for number in range(1, len(covariates) + 1)]
+    for term, column in zip(terms, covariates, strict=True):
+        prior = {"distribution": "Normal", "mu": 0, "sigma": sigma, "times": column}
+        document["parameter"][term] = prior
+    document["likelihood"]["mu"] = [*spec.mu, *terms]
+    if weights:
+        document["likelihood"]["weights"] = weights
+    return _of_document(document, spec)
+
+
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 
@@ -345,7 +376,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     n = len(design.y)
     means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
-    if not design.outcome_type.row_effects(design.trials):
+    if design.weights is None and not design.outcome_type.row_effects(design.trials):
         seen[_partition(np.arange(n))] = "the noise"
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:

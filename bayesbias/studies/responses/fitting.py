@@ -364,11 +364,13 @@ class ResponsesResult(Result):
 
         def make() -> tuple[pd.DataFrame, Design]:
             by = [*self.answer_kind.question]
+            none = {name: np.zeros(len(fit.table)) for name in fit.design.covariates}
+            design = replace(fit.design, covariates=none)  # groups are compared at the same values
             if not fit.table.duplicated(by).any():
-                return fit.table, fit.design
+                return fit.table, design
             means = fit.table.groupby(by, observed=True)["outcome"].transform("mean").to_numpy()
             first = np.flatnonzero(~fit.table.duplicated(by))
-            design = replace(fit.design, y=means).of_rows(first)
+            design = replace(design, y=means).of_rows(first)
             return fit.table.iloc[first].assign(outcome=means[first]), design
 
         return fit.cached(("responses", "questions"), make)
@@ -417,6 +419,8 @@ class ResponsesResult(Result):
             if contrast:
                 compared = design.of_rows(mask).ordered()
                 parts[contrast] = mean_quantities(compared, estimand).at(level)
+        if self.responses.adjust:
+            parts = {name: replace(part, observed=None) for name, part in parts.items()}
         return Means(estimand, level, parts, rows)
 
     def _combinations(self, means: Means) -> tuple[list[Key], Any]:
@@ -499,14 +503,15 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_factors
+    from bayesbias.models.variants import trimmed, with_covariates, with_factors
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = kind_of(table)
     spec = load_model(kind.model if model is None else model)
 
     # A model without an effect of the question would treat repeats as independent.
-    repeats = "question_effect" in spec.mu and bool(table.frame.duplicated([*tables.LABELS]).any())
+    again = bool(table.frame.duplicated([*tables.LABELS]).any())
+    repeats = "question_effect" in spec.mu and again
     rows, notes_of_rows = kind.rows(table, repeats)
     published = kind.published(table, rows)
     notes = [
@@ -534,6 +539,8 @@ def fit_responses(
             columns = {name: factorial.column_of(name) for name in table.factors}
             unseen = factorial.terms_left_out(rows, table)
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
+        if table.beside:
+            spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)
@@ -643,6 +650,7 @@ def _told_apart(table: Responses, kind: Kind) -> list[str]:
         )
     if table.unused and apart == given:
         together = "If a column tells which answers belong together, name it: --columns item=NAME."
+        together += " If it describes them, --columns adjust=NAME."
         hints.append(f"{together} Other columns: {some(table.unused)}.")
     if not hints:
         return []

@@ -298,7 +298,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     elif rows:
         (warnings if apart else notes).append(
             f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
-            f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}."
+            f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}, or adjust=NAME "
+            "if it describes whom or what was rated."
         )
     if result.fit is None:
         why = result.notes[-1]

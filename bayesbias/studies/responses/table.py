@@ -18,7 +18,8 @@ from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.studies.common import FLAT, between_models, one_sample
-from bayesbias.studies.responses import factorial
+from bayesbias.studies.responses import columns as beside_columns, factorial
+from bayesbias.studies.responses.columns import WEIGHT, Beside
 from bayesbias.studies.responses.factorial import Factors
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -78,6 +79,10 @@ class Responses:
         The names of the files.
     factors : Mapping of str to Mapping of str to str
         Where groups cross factors, such as gender and ethnicity: the level of each that a group has.
+    adjust : tuple of str
+        Columns of `frame` that hold covariates around zero, which answers are adjusted for.
+    weighted : bool
+        Whether outcomes are means of several answers, whose numbers are in the column ``weight``.
 
     Examples
     --------
@@ -105,11 +110,18 @@ class Responses:
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
     factors: Factors = field(default_factory=dict)
+    adjust: tuple[str, ...] = ()
+    weighted: bool = False
 
     @property
     def is_choice(self) -> bool:
         """Whether all outcomes are 0 or 1."""
-        return bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+        return not self.weighted and bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+
+    @property
+    def beside(self) -> list[str]:
+        """The columns of covariates and weights."""
+        return [*self.adjust, *[WEIGHT] * self.weighted]
 
     @property
     def nouns(self) -> dict[str, str]:
@@ -130,7 +142,9 @@ class Responses:
     def pairing(self) -> list[str] | None:
         """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
-        if not shared or self.factors:  # main effects and simple ones are not of one SD
+        if (
+            not shared or self.factors or self.beside
+        ):  # main effects and simple ones are not of one SD
             return None
         key, cells = ["model", *shared], self.frame[list(LABELS)].drop_duplicates()
         alone = not cells.duplicated([*key, "group"]).any()
@@ -171,6 +185,9 @@ def responses_table(
     model: str | None = None,
     repeat: str | None = None,
     positive: str | None = None,
+    adjust: str | Sequence[str] = (),
+    weight: str | None = None,
+    where: str | None = None,
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
@@ -199,6 +216,12 @@ def responses_table(
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``, such as
         those of a transformers pipeline. Not needed for the labels POSITIVE and NEGATIVE.
+    adjust : str or sequence of str, optional
+        Columns of covariates, numbers or categories: groups are compared at the same values.
+    weight : str, optional
+        Column of numbers of answers, where each outcome is a mean of so many.
+    where : str, optional
+        Which rows to use, such as ``"resume != strong and age < 40"``.
 
     Returns
     -------
@@ -223,16 +246,23 @@ def responses_table(
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
+    covariates = [adjust] if isinstance(adjust, str) else [*adjust]
+    beside = Beside(tuple(covariates), weight or "")
     if isinstance(frame, str | os.PathLike):
         from bayesbias.studies.responses.readers import load_responses
 
-        return load_responses(frame, columns=given, positive=positive)
+        given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
+        given |= {WEIGHT: weight} if weight else {}
+        return load_responses(frame, columns=given, positive=positive, where=where)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+    if where is not None:
+        raw = beside_columns.rows_where(raw, where)
     raw, factors = factorial.with_cells(raw, given.get("group", ""))
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    named = named_columns(raw.columns, given, raw.columns)
-    return table_of(raw, named, positive=positive, factors=factors)
+    free = [name for name in raw.columns if name not in beside.names]
+    named = named_columns(free, given, raw.columns)
+    return table_of(raw, named, positive=positive, factors=factors, beside=beside)
 
 
 def named_columns(
@@ -258,10 +288,11 @@ def table_of(
     where: str = "data frame",
     positive: str | None = None,
     factors: Sequence[str] = (),
+    beside: Beside = Beside(),  # noqa: B008, which is a tuple
 ) -> Responses:
     """Return the table of a frame, whose columns are named (our column -> its column).
 
-    With `factors` the groups cross these columns.
+    With `factors` the groups cross these columns. Columns `beside` are covariates and weights.
     """
     outcome = named["outcome"]
     notes = []
@@ -280,6 +311,8 @@ def table_of(
             out[ours] = frames.checked_texts(texts, place, check).to_numpy()
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
+    absent = beside_columns.lacking(raw, beside).reset_index(drop=True)
+    reasons = reasons.mask(reasons.eq(""), absent)
     used = reasons.eq("")
     dropped = dict.fromkeys(("missing", "refusals", "unparseable"), 0)
     dropped |= reasons[~used].value_counts().to_dict()
@@ -301,7 +334,12 @@ def table_of(
     notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
     asked = [*LABELS, *["repeat"] * ("repeat" in named)]
     repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
-    taken = {*named.values(), *factors}
+    taken = {*named.values(), *factors, *beside.names}
+    of_rows = raw[used.to_numpy()].reset_index(drop=True)
+    covariates = beside_columns.covariates(of_rows, beside.adjust)
+    out = pd.concat([out, covariates], axis=1)
+    if beside.weight:
+        out[WEIGHT] = beside_columns.weights(of_rows, beside.weight)
     unused = [name for name in raw.columns if name not in taken]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
@@ -321,12 +359,14 @@ def table_of(
     if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
     return Responses(
-        out[list(COLUMNS)],
+        out[[*COLUMNS, *covariates.columns, *[WEIGHT] * bool(beside.weight)]],
         coverage,
         outcome,
         notes=tuple(notes),
         unused=tuple(map(str, unused)),
         factors=factorial.factors_of(raw, factors, groups) if factors else {},
+        adjust=tuple(covariates.columns),
+        weighted=bool(beside.weight),
     )
 
 
@@ -362,14 +402,15 @@ def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
     With `words_by_group` a word of two groups is two words.
     """
     frame = _with_words_by_group(table) if words_by_group else table.frame
-    found = frame.groupby(list(LABELS), sort=False)["outcome"]
+    found = frame.groupby([*LABELS, *table.adjust], sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     return _with_question(out, table)
 
 
 def answers(table: Responses) -> pd.DataFrame:
     """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    return _with_question(_with_words_by_group(table)[[*LABELS, "outcome"]], table)
+    names = [*LABELS, "outcome", *table.beside]
+    return _with_question(_with_words_by_group(table)[names], table)
 
 
 def _with_words_by_group(table: Responses) -> pd.DataFrame:

@@ -144,7 +144,7 @@ class Kind(ABC):
         repeats : bool
             Whether the table repeats questions, and the model has an effect of the question.
         """
-        if repeats:
+        if repeats or table.beside:
             return tables.answers(table), []
         return tables.cells(table, words_by_group=self.words_by_group), []
 
@@ -216,6 +216,9 @@ class Kind(ABC):
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the mean of each arm by item or template: ``name, arm``, and the estimates."""
         fit = result._fitted()
+        if result.responses.adjust:
+            means = result._means("population", level).parts[""]
+            return fit.describe(means, "population", "arm", prob)
         return fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
 
     def first_contrast(self, result: ResponsesResult) -> FirstContrast:

@@ -11,7 +11,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.core.frames import read_rows
-from bayesbias.studies.responses import factorial, table as tables
+from bayesbias.studies.responses import columns as beside_columns, factorial, table as tables
 from bayesbias.studies.responses.readers import (
     choices,
     crows_pairs,
@@ -45,6 +45,7 @@ def load_responses(
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     positive: str | None = None,
+    where: str | None = None,
 ) -> Responses:
     r"""Read files of answers.
 
@@ -61,6 +62,8 @@ def load_responses(
         lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``.
+    where : str, optional
+        Which rows to use, such as ``"resume != strong"``.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def load_responses(
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, LAYOUTS, "layout")
-    asked = dict(columns or {})
+    asked, beside = beside_columns.beside_of(dict(columns or {}))
     # A column of filters that is named tells rows apart.
     several_filters = lm_eval.FILTER in asked.values()
     wanted = asked.pop(lm_eval.FILTER, None)
@@ -122,6 +125,8 @@ def load_responses(
         raise InputError(problem, where="--columns filter", hint="leave it out")
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, keys=paths)
+    if where is not None:
+        frame = beside_columns.rows_where(frame, where)
     frame, factors = factorial.with_cells(frame, asked.get("group", ""))
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
@@ -133,13 +138,14 @@ def load_responses(
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
     known = frame.columns if layout in OPEN else [*COLUMNS, *tables.USUAL["outcome"]]
-    named = tables.named_columns([name for name in known if name in frame], asked, fields)
+    free = [name for name in known if name in frame and name not in beside.names]
+    named = tables.named_columns(free, asked, fields)
     notes = _scores_left_out(filters, [frame.attrs.get("metrics", []) for frame in frames], asked)
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    used = {*named.values(), *factors}
+    used = {*named.values(), *factors, *beside.names}
     unused = [name for name in fields if name not in used] if layout in OPEN else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
@@ -151,7 +157,9 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive, factors)
+    table = tables.table_of(
+        frame.reset_index(drop=True), named, shown_paths, positive, factors, beside
+    )
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
     for item, note in chosen.items():
