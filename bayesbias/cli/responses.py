@@ -37,8 +37,11 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
             problem = "expected OURS=THEIRS, such as outcome=score"
             raise InputError(problem, where="--columns", found=part)
         named[ours] = theirs
+    if given["outcome"] not in (None, "refused"):
+        named["outcome"] = given["outcome"]
     from bayesbias.studies import requirements
     from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
+    from bayesbias.studies.responses.fitting import EACH
 
     table = bb.studies.load_responses(
         files,
@@ -46,11 +49,16 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
         columns=named,
         positive=given["positive"],
         where=given["where"],
+        refused=given["outcome"] == "refused",
     )
     if given["require"]:  # names are known before the fit
         pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
-        known = [*(contrast.name for contrast in pairs), *requirements.OF_ALL]
+        means = [f"{name} - mean" for name in table.groups]
+        each = [form.format(name) for name in EACH for form in ("{}", "|{}|")]
+        known = [*(contrast.name for contrast in pairs), *means, *each, *requirements.OF_ALL]
         for limit in requirements.read_requirements(given["require"]):
+            if requirements.CHANCE.fullmatch(limit.name):
+                continue
             requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)

@@ -19,11 +19,13 @@ from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
 from bayesbias.core.result import opened
-from bayesbias.inference.measured import ENDS, Measure, Measured
+from bayesbias.inference.measured import ENDS, Measure, Measured, exact
 from bayesbias.inference.view import few_draws, sure_ends
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+CHANCE = re.compile(r"P\(\|any (difference|group - others|group - mean)\| > ([\d.eE+-]+)\)")
+ANY = {"difference": "pairs", "group - others": "others", "group - mean": "mean"}
 CONVERGED = "converged"
 OF_ALL = ("coverage", CONVERGED)  # names that limits on every result may have
 UNCONVERGED = "the sampler has not converged"
@@ -183,6 +185,8 @@ def check_requirements(
 def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
     """Compare what was measured with a limit."""
     name = wanted.name
+    if chance := CHANCE.fullmatch(name):
+        return _judge(wanted, _measure_of_chance(chance, measured), method)
     if name in measured.other:
         return _judge(wanted, measured.other[name](), method)
     if measured.refused and measured.make_contrasts is None:
@@ -201,6 +205,15 @@ def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
         refused=measured.refused,
     )
     return _judge(wanted, measure, method)
+
+
+def _measure_of_chance(match: re.Match[str], measured: Measured) -> Measure:
+    """Return the probability that any difference is larger than a limit."""
+    if measured.chance is None:
+        problem = "expected a result of groups whose differences are drawn together"
+        raise InputError(problem, where="requirement", found=match[0])
+    value = measured.chance(float(match[2]), ANY[match[1]])
+    return exact(value, converged=measured.converged is not False, refused=measured.refused)
 
 
 def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:

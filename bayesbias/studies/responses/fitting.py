@@ -13,6 +13,7 @@ kinds of answers differ in is in `bayesbias.studies.responses.kinds`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,10 @@ from bayesbias.inference.description import units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
 from bayesbias.inference.linear import Key, contrasts_of
-from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial, table as tables
+from bayesbias.studies.responses import factorial, table as tables, together
 from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
@@ -44,6 +45,48 @@ BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
+
+
+EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
+"""Names of limits that every group must meet."""
+
+
+def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
+    """Return contrasts with each group against the mean of all groups, itself included.
+
+    With n groups it is (n - 1) / n of the difference from the others, and half that of two groups.
+    """
+    several = len(table.groups) > 2
+    parts = [rows]
+    ends = [
+        name for name in ("mean", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high") if name in rows
+    ]
+    for each in factorial.contrasts_of(table):
+        if each.level not in ("overall", "main"):
+            continue
+        own = rows[rows["contrast"] == each.name]
+        labels = each.name.split(" - ")
+        if each.level == "overall" and each.against == "others":
+            n = len(table.groups)
+            own = own.assign(contrast=each.name.removesuffix("others") + "mean")
+            own[ends] *= (n - 1) / n
+            parts.append(own)
+        pair_alone = each.against == "pairs" and (
+            not several
+            if each.level == "overall"
+            else f"{labels[0]} - others" not in {*rows["contrast"]}
+        )
+        if pair_alone and len(labels) == 2:
+            half = own.assign(contrast=f"{labels[0]} - mean")
+            half[ends] /= 2
+            other = half.assign(contrast=f"{labels[1]} - mean")
+            for low, high in (("hpdi_low", "hpdi_high"), ("mcse_low", "mcse_high")):
+                if low in half:
+                    sign = -1 if low == "hpdi_low" else 1
+                    other[low], other[high] = sign * half[high], sign * half[low]
+            other["mean"] = -half["mean"]
+            parts += [half, other]
+    return pd.concat(parts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +111,7 @@ class ResponsesResult(Result):
 
     study = "responses"  # whose sections show it, see bayesbias.output
     MACHINERY = Result.MACHINERY | {
-        "answer_kind", "breakdown", "items_title", "main_scale", "scale", "subject"
+        "answer_kind", "breakdown", "items_title", "main_scale", "rates_title", "scale", "subject"
     }  # fmt: skip
 
     responses: Responses
@@ -119,6 +162,11 @@ class ResponsesResult(Result):
         return "item" if self._fitted().table["item"].nunique() > 1 else "template"
 
     @property
+    def rates_title(self) -> str:
+        """What `rates` shows, and what it holds for."""
+        return f"Each group, the highest first, for {self.estimands['population']}"
+
+    @property
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
@@ -147,9 +195,39 @@ class ResponsesResult(Result):
                 name=rows["name"].mask(overall, model),
                 level=rows["level"].mask(overall, "overall").where(single, "models"),
             )
-            return rows[(rows["scale"] == self.main_scale) & (single | overall)]
+            rows = rows[(rows["scale"] == self.main_scale) & (single | overall)]
+            return with_means(rows, self.responses)
 
-        return {"": Measured(contrasts, self.fit.diagnostics()["ok"], coverage)}
+        converged = self.fit.diagnostics()["ok"]
+        every = self._limits_on_all(contrasts, converged)
+        chance = partial(together.exceeding, self)
+        return {"": Measured(contrasts, converged, coverage | every, chance=chance)}
+
+    def _limits_on_all(
+        self, contrasts: Callable[[], pd.DataFrame], converged: bool
+    ) -> dict[str, Callable[[], Measure]]:
+        """Return what limits on each group are compared with, signed and by size."""
+
+        def measure(against: str, is_size: bool) -> Measure:
+            names = {
+                each.name
+                for each in factorial.contrasts_of(self.responses)
+                if each.level in ("overall", "main") and each.against == against
+            }
+            rows = contrasts()
+            rows = rows[rows["level"].eq("overall") & rows["estimand"].eq("population")]
+            if against == "mean":
+                rows = rows[rows["contrast"].str.endswith(" - mean")]
+            else:
+                rows = rows[rows["contrast"].isin(names)]
+            shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
+            return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
+
+        return {
+            form.format(name): partial(measure, against, is_size)
+            for name, against in EACH.items()
+            for form, is_size in (("{}", False), ("|{}|", True))
+        }
 
     def rows_in_words(self) -> str:
         """Say what was modeled: answers, their differences, or counts of 0/1 answers."""
@@ -217,7 +295,33 @@ class ResponsesResult(Result):
                 out = out[out["level"] == wanted]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
         out = out.set_index(first).reset_index()
-        return out if detail else without_detail(out)
+        last = [name for name in ("family", "low_family", "high_family") if name in out]
+        out = out[[*out.columns.drop(last), *last]]
+        return out if detail else without_detail(out.drop(columns=last))
+
+    def rates(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
+        """Estimate the rate or the mean of each group, the highest first.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals.
+        estimand : {"population", "new_words", "new_prompts", "listed_words"}
+            What is new.
+
+        Returns
+        -------
+        DataFrame
+            ``group, model, rate, rate_low, rate_high``; of 0/1 answers ``ratio, ratio_low, ratio_high``
+            to the highest group; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
+            answers were ``read, used, missing, refusals, unparseable``. Empty for paired answers, of
+            which only differences are modeled.
+        """
+        checks.choice(estimand, ESTIMANDS, "estimand")
+        if "arm" not in self._fitted().table:
+            return pd.DataFrame(columns=["group", "model", "rate", "rate_low", "rate_high"])
+        make = partial(together.rates, self, prob, estimand)
+        return self._fitted().cached(("responses", "rates", estimand, prob), make)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -405,7 +509,10 @@ class ResponsesResult(Result):
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
-        return self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+        frames = self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+        if level != "overall":
+            return frames
+        return [together.with_families(frame, self, estimand, prob) for frame in frames]
 
     def _means(self, estimand: str, level: str) -> Means:
         """Return the means of arms, also of the rows that both sides of a contrast answered."""

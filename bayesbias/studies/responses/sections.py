@@ -22,6 +22,7 @@ QUESTION = "Do answers differ between groups, for these words and prompts and fo
 
 MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
+MOST_SHORT = 12  # rows of a short table
 MOST_SAID = 3  # contrasts in the result
 ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
@@ -30,6 +31,13 @@ SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
     Column("se", "SE", "number"), Column("model_sd", "model SD", "number"),
+)  # fmt: skip
+RATES = (
+    "group", "model", Column("rate", "mean", "number"),
+    Column("rate_low", "{prob} HPDI", "range", upper="rate_high"), Column("ratio", "ratio", "number", 2),
+    Column("ratio_low", "{prob} HPDI", "range", 2, "ratio_high"),
+    Column("p_highest", "P(highest)", "probability"), Column("p_lowest", "P(lowest)", "probability"),
+    Column("used", "answers", "count"), Column("missing", "missing", "count"), Column("refusals", "refused", "count"),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
@@ -79,8 +87,10 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     return common.header_of(result.fit, subject, size, "published scores")
 
 
-def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
+def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataFrame:
     """Return the overall contrasts on the first scale, for all estimands, models compared last.
+
+    Of many contrasts a short table has the highest and the lowest.
 
     The label is the model, the contrast or both: what there are several of.
     """
@@ -94,10 +104,21 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     order = list(dict.fromkeys(frame["label"]))
     if result.responses.factors:
         return _of_factors(result, frame)
+    if len(order) > MOST_ROWS and short:
+        return _short(frame)
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
+
+
+def _short(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the highest and the lowest of many groups against the others, sorted."""
+    frame = frame[frame["estimand"] == "population"]
+    others = frame[frame["contrast"].str.endswith(" - others")]
+    frame = (others if len(others) else frame).sort_values("mean", ascending=False, kind="stable")
+    half = MOST_SHORT // 2
+    return frame if len(frame) <= MOST_SHORT else pd.concat([frame[:half], frame[-half:]])
 
 
 def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
@@ -208,6 +229,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 show_on=DETAIL,
             ),
             Section(
+                "rates",
+                result.rates_title,
+                partial(result.rates, view.prob),
+                RATES,
+                show_on="detail page files" if len(result.rates(view.prob)) else "folder",
+            ),
+            Section(
                 "groups",
                 result.items_title,
                 partial(result.items, view.prob),
@@ -222,6 +250,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     where = "terminal page files" if few or result.fit is None else DETAIL
     if result.responses.factors and result.fit is not None:
         few, where = True, DETAIL
+    if result.fit is not None and first["label"].nunique() >= MOST_SHORT:
+        few, where = True, DETAIL  # the screen is full of differences
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
         names = result.published["name"]
@@ -307,7 +337,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         return Interpretation(subject, f"No fit. {why}", warnings, notes, lambda: of_data[1:])
     if unsure := common.not_converged(subject, result.fit, notes):
         return unsure
-    frame, new = overall(result, view), result.estimands["population"]
+    frame, new = overall(result, view, short=False), result.estimands["population"]
     said = _sentences(result, frame, new)
     notes += common.several_differences(*_compared(table))
     if absent := factorial.missing_cells(table) if table.factors else []:
@@ -315,7 +345,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"No answers about {join_words(absent)}: main effects are over the levels that have all."
         )
     if len(result.published):
-        verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
+        rows = frame[frame["estimand"] == "population"]
+        first = rows["contrast"] == result.published["name"].iloc[0].partition(", ")[0]
+        verdict = (rows[first] if first.any() else rows)["verdict"].iloc[0]
         warnings += _disagreement(published_table(result, view).iloc[0], verdict, new)
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():

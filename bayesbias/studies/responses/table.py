@@ -188,6 +188,7 @@ def responses_table(
     adjust: str | Sequence[str] = (),
     weight: str | None = None,
     where: str | None = None,
+    refused: bool = False,
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
@@ -222,6 +223,8 @@ def responses_table(
         Column of numbers of answers, where each outcome is a mean of so many.
     where : str, optional
         Which rows to use, such as ``"resume != strong and age < 40"``.
+    refused : bool
+        Whether the outcome is that an answer is a refusal (1) or not (0).
 
     Returns
     -------
@@ -253,7 +256,7 @@ def responses_table(
 
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
-        return load_responses(frame, columns=given, positive=positive, where=where)
+        return load_responses(frame, columns=given, positive=positive, where=where, refused=refused)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     if where is not None:
         raw = beside_columns.rows_where(raw, where)
@@ -262,7 +265,7 @@ def responses_table(
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
     free = [name for name in raw.columns if name not in beside.names]
     named = named_columns(free, given, raw.columns)
-    return table_of(raw, named, positive=positive, factors=factors, beside=beside)
+    return table_of(raw, named, positive=positive, factors=factors, beside=beside, refused=refused)
 
 
 def named_columns(
@@ -289,6 +292,7 @@ def table_of(
     positive: str | None = None,
     factors: Sequence[str] = (),
     beside: Beside = Beside(),  # noqa: B008, which is a tuple
+    refused: bool = False,
 ) -> Responses:
     """Return the table of a frame, whose columns are named (our column -> its column).
 
@@ -310,6 +314,9 @@ def table_of(
             place = f"{where}, column {named[ours]}"
             out[ours] = frames.checked_texts(texts, place, check).to_numpy()
     values, reasons = _numbers(out["outcome"])
+    if refused:
+        values = reasons.eq("refusals").astype(float)
+        reasons = reasons.where(reasons.eq("missing"), "")
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     absent = beside_columns.lacking(raw, beside).reset_index(drop=True)
     reasons = reasons.mask(reasons.eq(""), absent)
@@ -325,6 +332,10 @@ def table_of(
         )
     examples = checks.once(out["outcome"][reasons.eq("unparseable")].astype(str).str.strip())[:2]
     by_group = used.groupby(out["group"], sort=False).agg(read="size", used="sum")
+    lost = pd.crosstab(out["group"], reasons)
+    for why in ("missing", "refusals", "unparseable"):
+        if why in lost:
+            by_group[why] = lost[why].reindex(by_group.index)
     out = out.assign(outcome=values)[used].reset_index(drop=True)
     groups = pd.Series(out["group"].unique())
     alike = groups[groups.str.casefold().duplicated(keep=False)]
@@ -356,7 +367,9 @@ def table_of(
         "repeats": repeats,
         "apart": apart,
     }
-    if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
+    if refused:
+        outcome = "refused"
+    elif raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
     return Responses(
         out[[*COLUMNS, *covariates.columns, *[WEIGHT] * bool(beside.weight)]],

@@ -86,6 +86,12 @@ class Choice(Kind):
             described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * result.rope),
         ]
 
+    def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
+        """Return the groups under models, and joint draws of their mean probabilities."""
+        keys = result._means(estimand, "overall").parts[""].keys
+        draws, _ = probabilities(result, estimand, "overall", keys)
+        return [key[2] for key in keys], draws
+
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the probability of each arm by item or template, for new words and prompts."""
         fit = result._fitted()

@@ -21,6 +21,7 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import scaled
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
+from bayesbias.studies.responses.together import joint_draws
 
 if TYPE_CHECKING:
     from bayesbias.studies.responses.fitting import ResponsesResult
@@ -212,6 +213,12 @@ class Kind(ABC):
         answer = result._fitted().answer(combined, means.estimand, "series")
         frame = estimates(answer.draws, prob, result.rope, answer.mixtures, answer.observed)
         return [frame.assign(scale=self.scales[0])]
+
+    def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
+        """Return the groups under models, and joint draws of their means, on the first scale."""
+        means = result._means(estimand, "overall").parts[""]
+        labels = [key[2] for key in means.keys]
+        return labels, joint_draws(result._fitted(), means, estimand)
 
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the mean of each arm by item or template: ``name, arm``, and the estimates."""

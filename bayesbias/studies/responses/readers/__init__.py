@@ -46,6 +46,7 @@ def load_responses(
     columns: Mapping[str, str] | None = None,
     positive: str | None = None,
     where: str | None = None,
+    refused: bool = False,
 ) -> Responses:
     r"""Read files of answers.
 
@@ -64,6 +65,8 @@ def load_responses(
         The positive label, where answers are scores of the labels in a column ``label``.
     where : str, optional
         Which rows to use, such as ``"resume != strong"``.
+    refused : bool
+        Whether the outcome is that an answer is a refusal (1) or not (0).
 
     Returns
     -------
@@ -158,7 +161,7 @@ def load_responses(
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
     table = tables.table_of(
-        frame.reset_index(drop=True), named, shown_paths, positive, factors, beside
+        frame.reset_index(drop=True), named, shown_paths, positive, factors, beside, refused
     )
     called = {each.attrs.get("outcome", table.outcome) for each in frames}
     chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
@@ -169,7 +172,7 @@ def load_responses(
     several = "the second names" if chosen else "outcome"
     return replace(
         table,
-        outcome=called.pop() if len(called) == 1 else several,
+        outcome="refused" if refused else called.pop() if len(called) == 1 else several,
         published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
         noun=frames[0].attrs.get("noun", "word"),
         notes=(*notes, *table.notes),
