@@ -107,7 +107,7 @@ def test_many_groups_have_a_short_sorted_table():
     found = quick(crossed(groups, words=3, items=2, templates=2), draws=1000, tune=300, chains=4)
     text = bb.output.to_text(found)
     assert "g05 - g06" not in text
-    assert text.count(" - others") >= 12
+    assert text.count(" - others") >= 5
     assert len(text.splitlines()) <= 25
     assert "of 91 differences between groups" in " ".join(text.split())
     assert len(found.rates()) == 14
