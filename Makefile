@@ -15,7 +15,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 .PHONY: demo docs test test-slow test-lowest claims claims-short validation check dist release-check format bench clean
 
 demo: $(READY_DEMO)
-	@echo "Fitting the list religion to the shipped vectors. Tables and figures go to demo-output."
+	@echo "Fitting the list gender to the shipped vectors. Tables and figures go to demo-output."
 	@$(BIN)/bayesbias demo --out demo-output
 	@echo "For the command bayesbias in this shell, run: source .venv/bin/activate"
 

@@ -13,6 +13,7 @@ from . import simulation as simulation
 from . import sweeps as sweeps
 from . import plots as plots
 from . import output as output
+from . import lesson as lesson
 from .wordlists.wordlist import WordList as WordList
 from .wordlists.listfile import load_wordlist as load_wordlist, pairs as pairs
 from .wordlists.sentence_tests import sentence_test as sentence_test

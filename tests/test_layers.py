@@ -20,6 +20,7 @@ LAYERS = (
     ("studies",),
     ("simulation", "sweeps"),
     ("output",),
+    ("lesson",),
     ("cli",),
 )
 LAYER = {folder: number for number, layer in enumerate(LAYERS) for folder in layer}

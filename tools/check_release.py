@@ -16,7 +16,8 @@ MOST_BYTES = 30_000_000
 NEEDED = (
     "bayesbias/__init__.py", "bayesbias/__init__.pyi", "bayesbias/py.typed", "bayesbias/cli/main.py",
     "bayesbias/_data/wordlists/religion.toml", "bayesbias/_data/models/default.toml",
-    "bayesbias/_data/embeddings/minilm-static/LICENSE",
+    "bayesbias/_data/embeddings/minilm-static/LICENSE", "bayesbias/_data/lesson/averaging.js",
+    "bayesbias/_data/notebooks/05_occupations_in_sentiment.ipynb",
 )  # fmt: skip
 NEEDED_IN_SOURCE = (
     "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "constraints.txt",

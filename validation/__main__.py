@@ -9,7 +9,9 @@ import importlib
 import sys
 import time
 
-PARTS = ("pvalues", "lme4", "calibration", "responses", "real_vectors", "pymc_posteriors")
+PARTS = (
+    "pvalues", "lme4", "calibration", "responses", "designs", "real_vectors", "pymc_posteriors",
+)  # fmt: skip
 
 
 def main(arguments):

@@ -9,7 +9,7 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import InputError
 
-DEMO = ("minilm-static", "religion")
+DEMO = ("minilm-static", "gender")
 SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
 """Options of one set of vectors."""
 

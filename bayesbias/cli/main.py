@@ -45,6 +45,7 @@ COMMANDS = {
     "Answers of any model": {"responses": "responses"},
     "Many fits, planning a study": dict.fromkeys(["sweep", "sample-size", "coverage"], "planning"),
     "Saved results": {"report": "inspect", "verify": "inspect"},
+    "Teaching": {"lesson": "lesson"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}
 

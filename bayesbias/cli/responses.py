@@ -30,13 +30,15 @@ def responses() -> None:
 def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")
-    named = {}
-    for part in filter(None, columns.split(",")):
-        ours, _, theirs = map(str.strip, part.partition("="))
-        if not (ours and theirs):
-            problem = "expected OURS=THEIRS, such as outcome=score"
-            raise InputError(problem, where="--columns", found=part)
-        named[ours] = theirs
+    named = _pairs(columns, "--columns", "OURS=THEIRS, such as outcome=score")
+    numbers = _pairs(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
+    values = {}
+    for label, number in numbers.items():
+        try:
+            values[label] = float(number)
+        except ValueError:
+            problem = f"expected a number for {label!r}, got {number!r}"
+            raise InputError(problem, where="--map") from None
     if given["outcome"] not in (None, "refused"):
         named["outcome"] = given["outcome"]
     from bayesbias.studies import requirements
@@ -50,6 +52,7 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
         positive=given["positive"],
         where=given["where"],
         refused=given["outcome"] == "refused",
+        values=values,
     )
     if given["require"]:  # names are known before the fit
         pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
@@ -65,6 +68,17 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     shared.show(result, given)
     if result.fit is None and result.notes[-1].startswith("The sampler failed"):
         click.get_current_context().exit(1)
+
+
+def _pairs(text: str, option: str, expected: str) -> dict[str, str]:
+    """Return the pairs of an option, which are separated by commas."""
+    pairs = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = map(str.strip, part.rpartition("="))
+        if not (name and value):
+            raise InputError(f"expected {expected}", where=option, found=part)
+        pairs[name] = value
+    return pairs
 
 
 @responses.command("sentences")

@@ -11,6 +11,7 @@ import lzma
 import math
 import os
 import re
+import struct
 import sys
 import tomllib
 import unicodedata
@@ -36,6 +37,8 @@ MOST_RATIO = 100
 Vectors of numbers pack to a half, texts to a tenth; arrays of padded words reach some fifty.
 """
 _CHUNK = 1 << 22
+_ZSTANDARD = 93  # a method of compression in a zip
+_LOCAL_HEADER = 30  # bytes before the name of a member
 _PACKAGE = Path(str(importlib.resources.files("bayesbias")))
 _UNPACK = {b"\x1f\x8b": gzip.GzipFile, b"BZh": bz2.BZ2File, b"\xfd7zXZ\0": lzma.LZMAFile}
 _BINARY = {
@@ -209,6 +212,39 @@ def check_archive(path: Path) -> None:
 def _too_large(most: int, where: object, found: str) -> InputError:
     problem = f"expected at most {most:,} bytes when unpacked, got {found}"
     return InputError(problem, where=where, hint="unpack it yourself if you trust it")
+
+
+def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: object) -> bytes:
+    """Return the content of a member of a zip, also of one that is packed by Zstandard.
+
+    It is read up to the size that the zip states, which `check_sizes` limits.
+    """
+    if member.compress_type != _ZSTANDARD:
+        return archive.read(member)
+    import pyarrow as pa
+
+    stream = archive.fp
+    assert stream is not None
+    stream.seek(member.header_offset)
+    header = stream.read(_LOCAL_HEADER)
+    name_size, extra_size = struct.unpack("<HH", header[-4:])
+    stream.seek(name_size + extra_size, os.SEEK_CUR)
+    packed = stream.read(member.compress_size)
+
+    content = bytearray()
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as unpacked:
+        while len(content) <= member.file_size:
+            part = unpacked.read(min(_CHUNK, member.file_size + 1 - len(content)))
+            if not part:
+                break
+            content += part
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        raise InputError(
+            "expected a member of the size and checksum that the zip states, got another",
+            where=where,
+            hint="copy the file again",
+        )
+    return bytes(content)
 
 
 class _Unpacked(io.BufferedIOBase):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks
+from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import (
     decoded,
     guarded,
@@ -145,10 +145,7 @@ def read_rows(path: Path) -> pd.DataFrame:
         if ending in (".parquet", ".pq"):
             return pd.read_parquet(path)
         if ending in (".jsonl", ".json", ".ndjson"):
-            text = decoded(read_bytes(path), path)
-            is_list = text.lstrip().startswith("[")
-            rows = parse_json(text, path) if is_list else parse_json_lines(text, path)
-            return pd.json_normalize(rows)
+            return rows_of_document(read_document(path), path)
         lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
         mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
@@ -159,6 +156,74 @@ def read_rows(path: Path) -> pd.DataFrame:
         if mark == ";":
             frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
         return frame.rename(columns=str)
+
+
+def read_document(path: Path) -> Any:
+    """Return what a file of JSON holds: a list with a value for each line, a list, or an object."""
+    with guarded(path, "a table"):
+        text = decoded(read_bytes(path), path)
+        start = text.lstrip()
+        if start.startswith("["):
+            return parse_json(text, path)
+        if path.suffix.lower() == ".json" and not _has_objects_in_lines(start):
+            return parse_json(text, path)
+        return parse_json_lines(text, path)
+
+
+def _has_objects_in_lines(text: str) -> bool:
+    """Whether the first line of a text is one whole object, and others follow."""
+    first, _, others = text.partition("\n")
+    return first.rstrip().endswith("}") and bool(others.strip())
+
+
+def rows_of_document(document: Any, where: object) -> pd.DataFrame:
+    """Return the table in a document of JSON: its records, or those of the one list in it.
+
+    Parameters
+    ----------
+    document : list or dict
+    where : object
+        The file, for messages.
+
+    Examples
+    --------
+    >>> rows_of_document({"id": 1, "results": {"results": [{"score": 1, "vars": {"name": "Ebony"}}]}}, "x")
+       score vars.name
+    0      1     Ebony
+    """
+    if isinstance(document, list):
+        return pd.json_normalize(document)
+    lists = _lists_of_records(document)
+    if len(lists) == 1:
+        return pd.json_normalize(*lists.values())
+    keys = list(document) if isinstance(document, dict) else []
+    if not keys:
+        raise InputError("expected a list of records, got another value", where=where)
+    if not lists:
+        raise InputError(
+            f"expected a list of records, got one object with the keys {some(keys)}",
+            where=where,
+            hint="write a list with an object for each answer",
+        )
+    raise InputError(
+        f"expected one list of records, got {len(lists)}: {some(lists)}",
+        where=where,
+        hint="write the one that holds the answers to a file of its own",
+    )
+
+
+def _lists_of_records(document: Any, inside: str = "") -> dict[str, list[Any]]:
+    """Return the lists of objects in an object, by their keys joined by dots; not those in lists."""
+    if not isinstance(document, dict):
+        return {}
+    lists: dict[str, list[Any]] = {}
+    for key, value in document.items():
+        name = f"{inside}{key}"
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            lists[name] = value
+        else:
+            lists |= _lists_of_records(value, f"{name}.")
+    return lists
 
 
 def read_csv(

@@ -127,20 +127,24 @@ def mean_probabilities(
         Which draws probabilities are computed for.
     """
     used = group >= 0
-    kept = [name for name in kept if not design.spec.parameters[name].covariate]
-    joint = np.stack([more[0], *(design.index[name] for name in kept)])[:, used]
+    slopes = {name for name in design.spec.mu if design.spec.parameters[name].covariate}
+    kept = [name for name in kept if name not in slopes]
+    integrated_out = [name for name in design.spec.mu if name not in {*kept, *slopes}]
+    sds = [str(design.spec.parameters[name].args["sigma"]) for name in integrated_out]
+    of_sd = [design.parent[name, "sigma"][design.index[name]] for name in integrated_out]
+    of_term = [design.index[name] for name in kept]
+    joint = np.stack([more[0], *of_term, *of_sd])[:, used]
     cells, cell = np.unique(joint, axis=1, return_inverse=True)
     weights = np.zeros((cells.shape[1], group.max() + 1))
     np.add.at(weights, (cell.ravel(), group[used]), 1)
     weights /= weights.sum(axis=0)
     added = more[1][:, cells[0]]
-    eta, free, n = added[at], np.zeros((len(at), 1)), len(added)
-    for name, own in zip(kept, cells[1:], strict=True):
-        eta += draws[name].reshape(n, -1)[at][:, own]
-    slopes = {name for name in design.spec.mu if design.spec.parameters[name].covariate}
-    integrated_out = [name for name in design.spec.mu if name not in {*kept, *slopes}]
-    for name in integrated_out:
-        free += draws[str(design.spec.parameters[name].args["sigma"])].reshape(n, -1)[at] ** 2
+    eta, n = added[at], len(added)
+    for name, entries in zip(kept, cells[1:], strict=False):
+        eta += draws[name].reshape(n, -1)[at][:, entries]
+    free = np.zeros_like(eta)
+    for sd, entries in zip(sds, cells[1 + len(kept) :], strict=True):
+        free += draws[sd].reshape(n, -1)[at][:, entries] ** 2
     means = expected_outcome(design.outcome_type.expected, eta, np.sqrt(free))
     return means @ weights, added @ weights
 

@@ -48,7 +48,6 @@ from scipy.linalg import lapack
 
 from bayesbias.inference.kernel import compiled
 
-MOST_IN_TAIL = 4000
 _DENSE_RATE = 40.0  # how many times faster LAPACK's arithmetic is
 _PER_ENTRY = 10.0  # what an entry of the head costs beside its arithmetic
 _APART = 1e-9  # entries beside the diagonal of a matrix that is ordered by its pattern alone

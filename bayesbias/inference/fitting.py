@@ -5,8 +5,9 @@ A fit runs in four steps:
 1. Read the model, check the table, and lay the model over it (`bayesbias.models.design`).
 2. Integrate all effects out, which leaves the standard deviations (SDs; `likelihood`). Some models
    have no such reduction.
-3. Sample the SDs (`sampling`); without a reduction SDs and effects together, by a compiled density
-   for counts (`counts`) or by PyMC (`graph`).
+3. Sample the SDs (`sampling`). Of counts the effects are integrated out by an approximation
+   (`binomial`). Otherwise SDs and effects are sampled together, by a compiled density for counts
+   (`counts`) or by PyMC (`graph`).
 4. Keep the draws with table, model and provenance in a `BiasFit` (`posterior`). Its tables of
    results integrate over the effects given the SDs (`linear`); `BiasFit.idata` draws the effects.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,8 @@ from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
     import pymc as pm
+
+    from bayesbias.inference.binomial import Binomial
 
 _LEAST_RANGE = 1e-7
 
@@ -140,15 +143,16 @@ def fit(
         Same seed, same machine, same draws. By default one is drawn and recorded in the provenance.
     sampler : {"auto", "collapsed", "pairwise"}
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through
-        PyMC. ``auto`` takes the first if it applies, and else records why not. Binomial models it
-        samples as ``counts``: SDs and effects together, without PyMC. The provenance says which it
-        was (``["sampler"]["method"]``).
+        PyMC. ``auto`` takes the first if it applies, and else records why not. The effects of
+        binomial models it integrates out by an approximation (``variational``), or samples with the
+        SDs (``counts``). The provenance says which it was (``["sampler"]["method"]``).
     engine : {"auto", "nuts", "quick"}
         How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
         be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
-        a density takes a millisecond or more, as of tables that are no grid. `BiasFit.engine` says
-        which it was, and why.
+        a density takes a millisecond or more, as of tables that are no grid. Binomial models it
+        fits by ``quick``, but for small tables with a group whose answers all agree.
+        `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
         second run if a step diverged; 0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200
@@ -231,13 +235,22 @@ def fit(
     # 3. Standard deviations are sampled, with the effects if these were not integrated out.
     prepared = time.perf_counter()
     sampled: Sampled | None = None
+    approximate: Binomial | None = None
     with lack_of_resources():
         if reduced:
             method = "collapsed"
             sampled = sample_collapsed(reduced, settings, cores)
         elif design.outcome_type.engine and sampler != "pairwise":
+            from bayesbias.inference.binomial import sample_quickly
+
             method = design.outcome_type.engine
-            sampled = SAMPLERS[method](design, settings, cores)
+            sampled, tried, approximate = sample_quickly(design.ordered(), settings)
+            if approximate is not None:
+                method = approximate.method
+            else:
+                sampled = SAMPLERS[method](design, settings, cores)
+                if sampled is not None:
+                    sampled = replace(sampled, engine=tried)
         if sampled is None:
             method = "pairwise"
             sampled = sample_pairwise(design, settings, cores, progress)
@@ -260,6 +273,8 @@ def fit(
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
     result = BiasFit(idata, frame, spec, provenance, sampling)
+    if approximate is not None:
+        reduced = approximate.anchored(result._scales)
     if reduced:
         result.__dict__["_reduced"] = reduced  # what its tables ask of it would be made again
     return with_pointwise(result) if pointwise else result

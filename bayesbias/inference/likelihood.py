@@ -87,6 +87,7 @@ from bayesbias.models.spec import ModelSpec
 MOST_CUBES = 3e7
 _CUBES_PER_SECOND = 1.5e9
 _COSTLY_S = 1e-3
+_LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 100.0, 110.0  # effective draws: diagnostics ask for 100
 _MOST_BLOCKS = 2000  # of a table that may still be a grid
 _LEAST_SQUARE = 1e-22  # of noise, relative to the outcomes
 ENOUGH_MIXED = 1000
@@ -212,6 +213,36 @@ class Reduction:
         """How many draws of the scales a mixture of normals is over."""
         return ENOUGH_MIXED
 
+    @property
+    def per_chain(self) -> tuple[float, float]:
+        """The fewest effective draws of a chain, and how many are wanted, where it is costly."""
+        return _LEAST_PER_CHAIN, _WANTED_PER_CHAIN
+
+    @property
+    def usual_sd(self) -> float:
+        """The SD of outcomes, from which the search for scales starts."""
+        return float(np.std(self.design.y))
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether effects given the scales are searched for, so that few draws of scales differ."""
+        return False
+
+    @property
+    def has_nuts(self) -> bool:
+        """Whether NUTS can take over where importance weights cannot be trusted."""
+        return True
+
+    def started(self, theta: np.ndarray) -> None:
+        """Let what is searched for at each value of the log scales start near one of them."""
+
+    def bounds(self, thetas: np.ndarray) -> np.ndarray | None:
+        """Return bounds closer to the log posterior density than `log_densities`, if there are any.
+
+        The log scales have the shape (n, n_theta).
+        """
+        return None
+
     def of_outcome(self, y: np.ndarray) -> Reduction:
         """Return the reduction of another outcome of the same pairs, in the order of this one's."""
         raise NotImplementedError
@@ -282,8 +313,9 @@ class Reduction:
             unused = self.without_data(name)  # these entries keep their prior
             sd = np.sqrt(var[:, self.variance_of[name][unused]])
             flat[name][:, unused] = sd * rng.standard_normal(sd.shape)
-        with one_thread_of_blas():
-            self._add_effects(theta, flat, rng)
+        if flat:
+            with one_thread_of_blas():
+                self._add_effects(theta, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
             center: Any = design.spec.parameters[name].args["mu"]
@@ -456,7 +488,7 @@ class Numbered(NamedTuple):
     of_entries : dict of str to ndarray of int
         The number of the variance of each entry of a location parameter.
     of_rows : ndarray of int, shape (rows,)
-        The number of the variance of the noise of each row.
+        The number of the variance of the noise of each row; empty where counts have none.
     """
 
     scales: tuple[str, ...]
@@ -487,16 +519,23 @@ def numbered_variances(design: Design, terms: Sequence[str]) -> Numbered:
         sigma = spec.parameters[name].args["sigma"]
         alone = np.zeros(design.size(name))
         of_entries[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
-    sigma = spec.noise["sigma"]
-    of_rows = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
+    of_rows = np.zeros(0, dtype=np.int64)
+    if "sigma" in spec.noise:
+        sigma = spec.noise["sigma"]
+        of_rows = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
     return Numbered(scales, np.array(constants, dtype=float), of_entries, of_rows)
 
 
 def normal_terms(design: Design) -> list[str]:
     """Return the location parameters of a normal model; refuse any other model."""
+    if not design.outcome_type.normal:
+        raise NotCollapsible(f"the noise is {design.spec.likelihood}, not normal")
+    return normal_effects(design)
+
+
+def normal_effects(design: Design) -> list[str]:
+    """Return the location parameters of a model; refuse effects that are not normal."""
     spec = design.spec
-    if not spec.outcome_type.normal:
-        raise NotCollapsible(f"the noise is {spec.likelihood}, not normal")
     terms = spec.location_parameters()
     for name in terms:
         parameter = spec.parameters[name]

@@ -744,7 +744,14 @@ class BiasFit(Result):
     @functools.cached_property
     def _reduced(self) -> Reduction | None:
         """The design with effects integrated out; None if the fit was sampled with its effects."""
-        return collapse(self.ordered) if self.sampling.method == "collapsed" else None
+        method = self.sampling.method
+        if method == "collapsed":
+            return collapse(self.ordered)
+        if method in ("variational", "laplace"):
+            from bayesbias.inference.binomial import approximated
+
+            return approximated(self.ordered, method).anchored(self._scales)
+        return None
 
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:

@@ -161,7 +161,8 @@ class Sampling:
     Attributes
     ----------
     method : str
-        ``collapsed`` (the effects were integrated out), ``counts`` or ``pairwise``.
+        ``collapsed`` (the effects were integrated out exactly), ``variational`` or ``laplace`` (of
+        counts, by a normal approximation of the effects given the SDs), ``counts`` or ``pairwise``.
     draws, tune, chains, seed : int
         As of `bayesbias.fit`.
     engine : Engine
@@ -324,6 +325,15 @@ def _nuts_of_scales(
     return SampledTheta(theta[:, ::times], thinned(stats, times), engine, target, thin)
 
 
+class NoDensityError(ValueError):
+    """There is no density at a point: nutpie takes it for a divergence, and goes on.
+
+    Any other error in a density ends the thread of the sampler.
+    """
+
+    is_recoverable = True
+
+
 def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> Any:
     """Return a density for nutpie that Python works out, in the coordinates of the scales."""
     from nutpie.compiled_pyfunc import from_pyfunc
@@ -333,7 +343,7 @@ def _called_density(reduced: Reduction, approximation: ScaleApproximation) -> An
     def density(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = approximation.minus(reduced, mode + root @ z)
         if value >= NO_DENSITY:
-            raise ValueError("no density")  # a divergence
+            raise NoDensityError
         return -value, -(root.T @ gradient)
 
     def draw(z: np.ndarray) -> dict[str, np.ndarray]:
@@ -523,7 +533,7 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     from scipy.optimize import minimize
 
     n = reduced.n_theta
-    start = np.full(n, np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2))
+    start = np.full(n, np.log(max(reduced.usual_sd, 1e-6) / 2))
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = reduced.log_density(theta)

@@ -65,7 +65,7 @@ import numpy as np
 
 from bayesbias.core import FitError
 from bayesbias.core.workers import one_thread_of_blas, threads
-from bayesbias.inference.factorization import MOST_IN_TAIL, Factor, Pattern
+from bayesbias.inference.factorization import Factor, Pattern
 from bayesbias.inference.kernel import FARTHEST, LOG_2PI, compiled, prior_constant, prior_shape
 from bayesbias.inference.likelihood import (
     ENOUGH_MIXED,
@@ -80,7 +80,7 @@ MOST_BYTES = 4 * 2**30
 _SHORT_TERM = 12  # entries of a term whose columns go last
 _PER_SECOND, _CALL_S = 5e8, 5e-5  # operations of a factorization, and what each call costs
 # Draws of the scales in a mixture, up to a cost of each in seconds.
-_MIXED, _FEWEST_MIXED = ((3e-4, ENOUGH_MIXED), (5e-3, 400)), 200
+_MIXED, _FEWEST_MIXED = ((3e-4, ENOUGH_MIXED), (1e-3, 400)), 200
 _AT_ONCE = 128  # quantities, or draws, that are solved for together
 _MOST_COMPARED = 4_000_000  # weights
 _CALM, _TINY, _CLOSER = 1e-3, 1e-6, 3.0  # see `Unbalanced.without_noise`
@@ -113,7 +113,7 @@ class Layout:
         Raises
         ------
         FitError
-            If it would take too much memory, or the dense tail grows too large.
+            If it would take too much memory.
         """
         from scipy import sparse
 
@@ -154,12 +154,6 @@ class Layout:
         connected = incidence.copy()
         connected.data = np.ones(len(connected.data))
         pattern = Pattern.of(connected.T @ connected, last)
-        if pattern.tail > MOST_IN_TAIL:
-            raise FitError(
-                f"the table: expected effects that at most {MOST_IN_TAIL:,} others connect, got "
-                f"{pattern.tail:,}: names, items or other units meet each other in too many ways. "
-                "Fit fewer units, or a model with fewer terms."
-            )
         _refuse_bytes(threads() * pattern.nbytes)
 
         incidence = incidence[:, pattern.order]
@@ -180,6 +174,10 @@ class Layout:
             incidence.indptr, incidence.indices, pattern.starts, pattern.columns, total
         )
 
+    @functools.cached_property
+    def _transposed(self) -> Any:
+        return self.incidence.T
+
     def cross_products(self, weights: np.ndarray) -> np.ndarray:
         """Return the lower triangle of Z'WZ for weights of the rows, in the order of the pattern."""
         incidence = self.incidence
@@ -187,9 +185,25 @@ class Layout:
         _add_cross_products(incidence.indptr, incidence.data, self._places, weights, out)
         return out
 
+    def row_variances(self, inverse: np.ndarray, sds: np.ndarray) -> np.ndarray:
+        """Return z'S M^-1 S z of each row, given the entries of M^-1 where A has its own."""
+        incidence, pattern = self.incidence, self.pattern
+        scaled = inverse * sds[pattern.rows] * sds[pattern.columns]
+        out = np.zeros(incidence.shape[0])
+        _add_row_variances(incidence.indptr, incidence.data, self._places, scaled, out)
+        return out
+
+    def numbers(self, of_entries: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return a number for each column, given those of the entries of each parameter."""
+        out = np.zeros(self.pattern.size, dtype=np.int64)
+        for name, columns in self.columns.items():
+            used = columns >= 0
+            out[columns[used]] = of_entries[name][used]
+        return out
+
     def products(self, values: np.ndarray) -> np.ndarray:
         """Return Z' times values of the rows."""
-        return self.incidence.T @ values
+        return self._transposed @ values
 
     def sums(self, effects: np.ndarray) -> np.ndarray:
         """Return Z times effects: the means of the rows."""
@@ -242,6 +256,42 @@ def _add_cross_products(
             for b in range(row_starts[r], a + 1):
                 out[places[count]] += weighted * coefs[b]
                 count += 1
+
+
+@compiled
+def _add_row_variances(
+    row_starts: np.ndarray,
+    coefs: np.ndarray,
+    places: np.ndarray,
+    values: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add to each row the entries of a symmetric matrix between its columns."""
+    count = 0
+    for r in range(len(row_starts) - 1):
+        total = 0.0
+        for a in range(row_starts[r], row_starts[r + 1]):
+            beside = 0.0
+            for b in range(row_starts[r], a):
+                beside += coefs[b] * values[places[count]]
+                count += 1
+            total += coefs[a] * (2.0 * beside + coefs[a] * values[places[count]])
+            count += 1
+        out[r] += total
+
+
+@compiled
+def _second_moments(
+    starts: np.ndarray, columns: np.ndarray, sds: np.ndarray, u: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
+    """Return E[u_i u_j] at the entries of A; beside the diagonal twice, for the upper triangle."""
+    out = np.empty(len(columns))
+    for k in range(len(starts) - 1):
+        for place in range(starts[k], starts[k + 1]):
+            j = columns[place]
+            moment = sds[k] * sds[j] * inverse[place] + u[k] * u[j]
+            out[place] = moment if j == k else 2.0 * moment
+    return out
 
 
 @compiled
@@ -354,11 +404,6 @@ class Unbalanced(Reduction):
         terms = normal_terms(design)
         numbered = numbered_variances(design, terms)
         layout = Layout.of(design)
-        number = np.zeros(layout.pattern.size, dtype=np.int64)
-        for name in terms:
-            columns = layout.columns[name]
-            used = columns >= 0
-            number[columns[used]] = numbered.of_entries[name][used]
         if weights is None:
             weights = np.ones(len(design.y)) if design.weights is None else design.weights
         priors = prior_arrays(design)
@@ -369,7 +414,7 @@ class Unbalanced(Reduction):
             constants=numbered.constants,
             variance_of=numbered.of_entries,
             layout=layout,
-            number=number,
+            number=layout.numbers(numbered.of_entries),
             noise=_noise_classes(layout, design.y, numbered.of_rows, weights),
             of_rows=numbered.of_rows,
             weights=weights,
@@ -415,13 +460,10 @@ class Unbalanced(Reduction):
                 return value, gradient
             inverse, diagonal = factor.inverse_at_entries()
         v, sds, pattern = given.standard, given.sds, self.layout.pattern
-        rows, columns = pattern.rows, pattern.columns
         both = np.bincount(self.number, diagonal + v * v - 1.0, self.n_theta)
         gradient += both[: self.n_theta]
-        # Of the lower triangle, what is beside the diagonal counts twice.
         u = sds * v
-        moments = sds[rows] * sds[columns] * inverse + u[rows] * u[columns]
-        moments *= np.where(pattern.on_diagonal, 1.0, 2.0)
+        moments = _second_moments(pattern.starts, pattern.columns, sds, u, inverse)
         for part in self.noise:
             if part.variance < self.n_theta:
                 square = part.square - 2.0 * u @ part.product + part.cross @ moments

@@ -23,9 +23,11 @@ from bayesbias.core.progress import ticking
 from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output import registry, store
+from bayesbias.output.paper import methods_paragraph
 from bayesbias.studies.common import convergence
 from bayesbias.studies.glossary import ESTIMATES
 
+NARROW = 105.0  # millimeters of a figure on a phone
 LONG = 24  # characters from which on a cell may break into lines
 ADVICE = re.compile(r"[.:]? (\()?[Rr]aise (--tune and )?(--)?draws(?(1)\))")
 """What a headline advises the one who fitted, not a reader of the page."""
@@ -128,6 +130,8 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             for name, fit in result.fits().items()
         ],
         command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
+        methods=_methods(run, view),
+        sums=_checksums(plain(study.about(result))),
         made=_made(plain(study.about(result))),
         glossary=_used(terms, [headline, *details], sections),
         css=(folder / "report.css").read_text(encoding="utf-8"),
@@ -165,6 +169,35 @@ def _made(about: dict[str, Any]) -> str:
     return re.sub(r"\[\n[^\[\]{}]*\]", lambda found: re.sub(r"\n *", " ", found[0]), text)
 
 
+def _methods(run: store.Run, view: View) -> str | None:
+    """Return the methods paragraph, or None for a result without a fit."""
+    try:
+        return methods_paragraph(run, view=view)
+    except InputError:
+        return None
+
+
+def _checksums(about: Any, name: str = "") -> dict[str, str]:
+    """Return the SHA-256 of each input, by its name.
+
+    Examples
+    --------
+    >>> _checksums({"embedding": {"source": "vectors.txt", "sha256": "1a2b"}, "seed": 1})
+    {'vectors.txt': '1a2b'}
+    """
+    sums = {}
+    if isinstance(about, dict):
+        if isinstance(about.get("sha256"), str):
+            label = next((about[key] for key in ("name", "source") if about.get(key)), name)
+            sums[str(label)] = about["sha256"]
+        for key, value in about.items():
+            sums |= _checksums(value, key)
+    elif isinstance(about, list):
+        for value in about:
+            sums |= _checksums(value, name)
+    return sums
+
+
 def _shown(section: Section, view: View) -> dict[str, Any]:
     """Return what the template needs of a section."""
     frame = pd.DataFrame() if section.frame is None else section.frame
@@ -192,21 +225,32 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "text": section.text,
         "note": section.note_for(frame),
         "sortable": "is_heading" not in frame,
-        "picture": None if section.figure is None else _svg(section),
+        "picture": None if section.figure is None else _svg(section, section.name),
+        "narrow": _narrow_svg(section),
         "heads": [{"text": head, "number": column.is_number} for column, head, _ in columns],
         "rows": list(zip(*cells, strict=True)),
     }
 
 
-def _svg(section: Section) -> str:
+def _narrow_svg(section: Section) -> str | None:
+    """Return the figure of a section that is not folded, for a phone."""
+    from bayesbias.plots.style import figure_style
+
+    if section.figure is None or not section.shown_on("terminal", "brief"):
+        return None
+    with figure_style("report", width=NARROW):
+        return _svg(section, f"{section.name}-narrow")
+
+
+def _svg(section: Section, name: str) -> str:
     """Return a figure as SVG to stand in a page, with ids that no other figure has."""
     import matplotlib
     import matplotlib.pyplot as plt
 
     buffer, figure = io.StringIO(), section.draw()
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": section.name}):
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{section.name}-", text)
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", text)

@@ -231,6 +231,12 @@ def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
         ).replace(" (nutpie )", "")
     if sampler.get("method") == "collapsed":
         how += "; all effects but the standard deviations were marginalized analytically"
+    elif sampler.get("method") in ("variational", "laplace"):
+        normal = {"variational": "a Gaussian variational", "laplace": "a Laplace"}
+        how += (
+            f"; given the standard deviations, {normal[sampler['method']]} approximation of all "
+            "effects was used"
+        )
     checked = [f"seed {sampler.get('seed', about.get('seed'))}"]
     if rhat := [state["max_r_hat"] for state in states if state["max_r_hat"] is not None]:
         checked.append(f"max R-hat {max(rhat):.3f}")

@@ -90,6 +90,7 @@ class _Table:
     section: Section
     rows: pd.DataFrame
     n_left_out: int = 0
+    is_dense: bool = False  # without an empty line below the title
 
     @property
     def title(self) -> str:
@@ -109,10 +110,16 @@ class _Table:
     def text(self, prob: float, detail: bool) -> str:
         """Return the lines of the table, under its title and over its notes."""
         section = self.section
-        lines = [*wrapped(self.title), "", *table_lines(self.rows, section.columns, prob)]
-        lines += wrapped(self.left_out)
-        lines += wrapped(section.note_for(self.rows)) + wrapped("" if detail else section.more)
+        lines = [*wrapped(self.title), *([] if self.is_dense else [""])]
+        lines += table_lines(self.rows, section.columns, prob)
+        for line in self.below(detail):
+            lines += wrapped(line)
         return "\n".join(lines)
+
+    def below(self, detail: bool) -> list[str]:
+        """Return what stands below the table; that there is more of it is said once."""
+        more = "" if detail or self.left_out else self.section.more
+        return [line for line in (self.left_out, self.section.note_for(self.rows), more) if line]
 
     @property
     def numbered(self) -> pd.Series:
@@ -146,16 +153,33 @@ def _tables(sections: Sequence[Section], places: Sequence[str]) -> list[_Table]:
 
 
 def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
-    """Leave out rows, first of the longest table, until all is as long as one screen."""
-    while True:
-        lines = [*rest.splitlines()]
-        for table in tables:
-            lines += ["", *table.text(prob, detail=False).splitlines()]
+    """Leave out rows, first of the longest table, until all is as long as one screen.
+
+    Where that is not enough, tables follow their titles without an empty line.
+    """
+    complete = [table.rows for table in tables]
+    while (excess := _excess(tables, prob, rest)) > 0:
         longest = max(tables, key=lambda table: table.numbered.sum(), default=None)
-        excess = len(lines) - MOST_LINES
-        if excess <= 0 or longest is None or longest.numbered.sum() <= FEWEST_ROWS:
-            return
+        if longest is None or longest.numbered.sum() <= FEWEST_ROWS:
+            break
         longest.leave_out(max(1, excess // 4))
+
+    for table, rows in zip(tables, complete, strict=True):
+        if table.n_left_out == 1:  # the line that says so may take as much room as the row
+            shortened, excess = table.rows, _excess(tables, prob, rest)
+            table.rows, table.n_left_out = rows, 0
+            if _excess(tables, prob, rest) > max(excess, 0):
+                table.rows, table.n_left_out = shortened, 1
+    for table in tables:
+        table.is_dense = _excess(tables, prob, rest) > 0
+
+
+def _excess(tables: Sequence[_Table], prob: float, rest: str) -> int:
+    """Return how many lines the tables and the rest have beyond one screen."""
+    n_lines = len(rest.splitlines())
+    for table in tables:
+        n_lines += 1 + len(table.text(prob, detail=False).splitlines())
+    return n_lines - MOST_LINES
 
 
 def to_html(result: Any) -> str:
@@ -168,9 +192,10 @@ def to_html(result: Any) -> str:
         columns = printed(table.rows, section.columns, view.prob)
         cells = zip(*(cells for _, _, cells in columns), strict=True)
         shown = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
+        shown = shown.replace("\n", " ", regex=True)
         parts.append(f"<p><b>{html.escape(table.title)}</b></p>")
         parts.append(shown.to_html(index=False, border=0))
-        for line in filter(None, (table.left_out, section.note_for(table.rows), section.more)):
+        for line in table.below(detail=False):
             parts.append(f"<p>{html.escape(line)}</p>")
     return "".join([*parts, said._repr_html_()])
 

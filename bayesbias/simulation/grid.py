@@ -12,11 +12,13 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError
+from bayesbias.core import InputError, checks
+from bayesbias.core.conventions import PROB
 from bayesbias.inference.estimands import CONTRASTS, between_contrasts
 from bayesbias.inference.linear import Key
 from bayesbias.wordlists.wordlist import SHARED
@@ -281,6 +283,69 @@ def t_intervals(
         half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(variance))
         out[key] = estimate, estimate - half, estimate + half
     return out
+
+
+def crossed_intervals(table: Any, prob: float = PROB) -> pd.DataFrame:
+    """Compute intervals that treat words and attributes as samples, without a model.
+
+    This is the two-way method of moments with Satterthwaite's degrees of freedom. It has no prior
+    and shrinks nothing, so with few words its intervals are wide. It needs two words of each class
+    and two attributes of each set.
+
+    Parameters
+    ----------
+    table : PairTable, DataFrame or path of a table
+        The pairs. Attributes without a pair for each word are left out.
+    prob : float in (0, 1), default 0.89
+        Probability of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per contrast: ``level, name, contrast, estimate, low, high, se, df``.
+
+    Raises
+    ------
+    InputError
+        If a class has a single word or a set a single attribute, a word has two classes, or
+        `prob` is not between 0 and 1.
+
+    Notes
+    -----
+    The variance of a contrast is R + C - E, from the mean squares of words, attributes and
+    residuals (Searle, Casella and McCulloch 1992, ch. 4). Negative components count as zero.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "gender", controls="none")
+    >>> overall = bb.simulation.crossed_intervals(table).iloc[0]
+    >>> overall["contrast"], f"{overall['estimate']:.3f} [{overall['low']:.3f}, {overall['high']:.3f}]"
+    ('associated - different', '-0.070 [-0.096, -0.044]')
+    """
+    from scipy import stats
+
+    from bayesbias.tables.reading import as_pair_table
+
+    prob = checks.probability(prob)
+    grid = grid_of(as_pair_table(table).frame, "table")
+    words, attributes = grid.sizes()
+    for names, sizes, kind in (
+        (grid.classes, words, "words of each class"),
+        (grid.lists, attributes, "attributes of each set"),
+    ):
+        if sizes.min() < 2:
+            problem = f"expected at least two {kind}, got one of {names[int(sizes.argmin())]!r}"
+            raise InputError(problem, where="table")
+    rows = []
+    means = grid.means()
+    for key, weights in contrast_weights(grid, words, attributes).items():
+        variance, freedom = moments(grid, weights)
+        estimate, se = float((weights * means).sum()), float(np.sqrt(variance))
+        half = float(stats.t.ppf((1 + prob) / 2, freedom)) * se
+        rows.append((*key, estimate, estimate - half, estimate + half, se, float(freedom)))
+    columns = ["level", "name", "contrast", "estimate", "low", "high", "se", "df"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def averages(grid: Grid, weights: np.ndarray) -> tuple[float, float]:

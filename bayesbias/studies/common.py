@@ -445,7 +445,8 @@ def about_listed(shown: pd.DataFrame) -> str:
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing, and which were built from subwords; controls by number."""
-    notes, composed, named = [], Counter[str](), list[str]()
+    notes, not_found = list[str](), list[str]()
+    composed, named = Counter[str](), list[str]()
     classes = (coverage or {}).get("protected", {})
     for side, name, group, what in coverage_groups(coverage):
         missing, listed = list(group.missing), group.listed
@@ -454,13 +455,15 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
             of = f"{len(words)} of {listed} {what}"
             notes.append(f"{of} left out: not in {other}: {listing(words)}.")
         if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
-            notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
+            not_found.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}")
         if group.composed:
             own_set = side == "attributes" and name in classes
             kind = "control" if name in CONTROLS else "stereotype" if own_set else NOUNS[side]
             composed[kind] += len(group.composed)
             if kind != "control":
                 named.extend(group.composed)
+    if not_found:
+        notes.append(f"{'; '.join(not_found)}.")
     if composed:
         each = ", ".join(number_of(n, kind) for kind, n in composed.items())
         which = f": {listing(named)}" if named else ""

@@ -97,11 +97,10 @@ def join_pairs(
         words = [word for word in pair_table.words_in(frame) if word not in known]
         account[f"words_only_in_{side}"] = words
         if lost:
-            notes.append(
+            note = (
                 f"{lost:,} of {len(frame):,} pairs of {of} left out: they are not in {other_name}"
             )
-        if words:
-            notes.append(f"only in {of}: {some(words)}")
+            notes.append(f"{note}, which lacks {some(words, 4)}" if words else note)
     every = [*first.columns, *second.columns]
     own = [column for column in dict.fromkeys(every) if column not in (*COLUMNS, "repeat")]
     both["original"], both["debiased"] = both["distance"], both["distance_debiased"]
@@ -264,7 +263,7 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
         if only_here:
             without.setdefault(only_here, []).append(name)
     notes = [
-        f"{len(words)} of {len(every)} words missing in {some(names)} and left out: {some(words, 8)}"
+        f"{len(words)} of {len(every)} words missing in {some(names)} and left out: {some(words, 4)}"
         for words, names in without.items()
     ]
     of_vectors: dict[str, list[str]] = {}

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 import shutil
 from pathlib import Path
 
@@ -21,7 +22,7 @@ PAGES = {
     "fits": ("Models and fits", ("models", "inference")),
     "scores": ("Scores", ("scores",)),
     "studies": ("Studies, simulation, sweeps", ("studies", "simulation", "sweeps")),
-    "output": ("Figures, pages, folders, errors", ("plots", "output", "core")),
+    "output": ("Figures, pages, folders, lesson, errors", ("plots", "output", "lesson", "core")),
 }
 
 # Classes of results: documented, and not built by users.
@@ -161,13 +162,24 @@ def write(app):
         shutil.copy2(path, DOCS / "tutorials" / path.name)
 
 
+def write_lesson(app, error):
+    """Write the lesson beside the finished site."""
+    from bayesbias.lesson import write_lesson as write_page
+
+    if error is None and app.builder.format == "html":
+        write_page(Path(app.outdir) / "averaging.html")
+
+
 def link_to_copies(app, page, source):
-    """Let links to notebooks of the checkout lead to their copies on the site."""
+    """Let links to notebooks of the checkout lead to their copies on the site, and names to the reference."""
     source[0] = source[0].replace("](../../notebooks/", "](../tutorials/")
+    if page == "which-question":  # plain Markdown, as a repository host shows it
+        source[0] = re.sub(r"`bb\.(\w+)`", r"{py:obj}`bb.\1 <bayesbias.\1>`", source[0])
 
 
 def setup(app):
     """Write the pages when the build begins."""
     app.connect("builder-inited", write)
     app.connect("source-read", link_to_copies)
+    app.connect("build-finished", write_lesson)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -342,7 +342,9 @@ def test_brief_json_has_the_result_only():
 @pytest.mark.slow
 def test_the_demo_is_a_run(tmp_path):
     out = tmp_path / "demo"
-    assert "religion in minilm-static" in run("demo", "--out", str(out))
+    printed = run("demo", "--out", str(out))
+    assert "gender in minilm-static" in printed
+    assert "Own-class stereotypes are closer" in printed  # a clear finding
     assert bb.load_run(out).result.diagnostics()["ok"]
 
 

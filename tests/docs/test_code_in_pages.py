@@ -87,6 +87,28 @@ def test_links_lead_to_files(name):
     assert [link for link in files if not (ROOT / link).exists()] == []
 
 
+def pages_linked_from_the_readme():
+    links = re.findall(r"\]\((docs/[^)#]+\.md)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    return sorted(set(links))
+
+
+@pytest.mark.parametrize("name", pages_linked_from_the_readme())
+def test_pages_linked_from_the_readme_are_plain_markdown(name):
+    """A repository host shows them without directives and roles of the site."""
+    text = re.sub(r"(?s)^```.*?^```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.M)
+    assert not re.findall(r"(?<!`)\{[\w:]+\}`\w", text)  # roles
+    assert not re.findall(r"^:::+", text, flags=re.M)
+    whole = (ROOT / name).read_text(encoding="utf-8")
+    assert not re.findall(r"^`{3,}\{", whole, flags=re.M)
+    links = re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", text)
+    for link, place in links:
+        target = (ROOT / name).parent / link if link else ROOT / name
+        if target.suffix == ".md" and target.exists():  # some are generated for the site
+            heads = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), flags=re.M)
+            anchors = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads]
+            assert place in anchors, (link, place)
+
+
 def test_the_readme_says_when_not_to_use_it_and_where_to_read_more():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## When not to use it")[2].partition("\n## ")[0]

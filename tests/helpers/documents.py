@@ -1,8 +1,8 @@
 """The code of a document: its blocks, and running them from top to bottom in one folder.
 
-Blocks of `python` and `sh` are run. A block with a `:caption:` is a file of that name. A comment
-may stand before a block: `<!-- needs: PACKAGE -->` (left out without the package), `<!-- long -->` (run by `make claims`
-only), `<!-- not run: REASON -->`, and `<!-- given -->` (each comment below it is a line that makes the reader's files).
+Blocks of `python` and `sh` are run. A comment may stand before a block: `<!-- file: NAME -->` (the block is a file of
+that name), `<!-- needs: PACKAGE -->` (left out without the package), `<!-- long -->` (run by `make claims` only),
+`<!-- not run: REASON -->`, and `<!-- given -->` (each comment below it is a line that makes the reader's files).
 """
 
 import contextlib
@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 FEWER = {"draws": 200, "tune": 300, "chains": 2}
 SAMPLING = ("fit", "fit_replicates", "compare", "seat", "wefat", "sentiment_analysis")
 COMMANDS = ("fit ", "compare ", "wefat ", "seat --", "sentiment --")
-_FENCE = re.compile(r"^(`{3,})(?:\{code-block\} *)?([a-z]*|\{.*) *$")
+_FENCE = re.compile(r"^(`{3,})([a-z]*|\{.*) *$")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Block:
     line: int
     language: str
     code: str
-    caption: str | None = None
+    file: str | None = None
     needs: tuple[str, ...] = ()
     long: bool = False
     not_run: bool = False
@@ -65,6 +65,8 @@ def blocks_of(path: Path) -> list[Block]:
                 given.append("" if said == "given" else hidden)
             elif said.startswith("needs:"):
                 marks["needs"] = tuple(said.removeprefix("needs:").split())
+            elif said.startswith("file:"):
+                marks["file"] = said.removeprefix("file:").strip()
             elif said == "long":
                 marks["long"] = True
             elif said.startswith("not run"):
@@ -75,24 +77,21 @@ def blocks_of(path: Path) -> list[Block]:
             found.append(Block(page, number - len(given), "python", code, **marks))
             given = []
         if opened := _FENCE.match(line):
-            caption, code = _rest_of_block(lines, opened[1])
-            found.append(Block(page, number, opened[2], code, caption, **marks))
+            code = _rest_of_block(lines, opened[1])
+            found.append(Block(page, number, opened[2], code, **marks))
         if line.strip():
             marks = {}
     return found
 
 
-def _rest_of_block(lines: Iterator[tuple[int, str]], fence: str) -> tuple[str | None, str]:
-    caption, code = None, []
+def _rest_of_block(lines: Iterator[tuple[int, str]], fence: str) -> str:
+    code = []
     for _, line in lines:
         if line.strip() == fence:
             break
-        option = re.match(r":(\w+): *(.*)$", line)
-        if option is not None and not code:
-            caption = option[2] if option[1] == "caption" else caption
-        elif line.strip() or code:
+        if line.strip() or code:
             code.append(line)
-    return caption, "\n".join(code) + "\n"
+    return "\n".join(code) + "\n"
 
 
 def run_command(line: str, quickly: bool = False) -> None:
@@ -129,9 +128,9 @@ def run_page(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, as_print
             monkeypatch.setattr(bb, name, functools.partial(getattr(bb, name), **FEWER))
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(path):
-        if block.caption is not None:
-            Path(block.caption).parent.mkdir(parents=True, exist_ok=True)
-            Path(block.caption).write_text(block.code, encoding="utf-8")
+        if block.file is not None:
+            Path(block.file).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.file).write_text(block.code, encoding="utf-8")
             continue
         if block.not_run or (block.long and not as_printed):
             continue

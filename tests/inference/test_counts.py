@@ -131,7 +131,7 @@ def test_the_gradient_is_that_of_the_density(laid, monkeypatch):
 def test_the_posterior_is_that_of_the_plain_model():
     frame = table(words=4, templates=3, items=1, n=30, seed=4)
     settings = {"seed": 1, "progress": False, "draws": 1500}
-    ours = bb.fit(frame, "responses_choice", **settings)
+    ours = bb.fit(frame, "responses_choice", engine="nuts", **settings)
     plain = bb.fit(frame, "responses_choice", sampler="pairwise", **settings)
     methods = [fit.provenance["sampler"]["method"] for fit in (ours, plain)]
     assert methods == ["counts", "pairwise"]

@@ -7,10 +7,15 @@ import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
+from scipy.special import expit
 
 from bayesbias.core.errors import InputError
+from bayesbias.inference.estimands import mean_probabilities
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.design import Design
+from bayesbias.models.spec import load_model
+from bayesbias.models.variants import trimmed
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +115,40 @@ def test_shares_of_pairs_are_put_together_by_column(crossed):
         assert frame.loc[source, "mean"] == pytest.approx(
             (part / (cells + words + noise)).mean(), abs=1e-9
         )
+
+
+def test_effects_with_an_sd_for_each_group_are_integrated_out_of_probabilities():
+    """Against an average over many words of each group, one draw of the SDs at a time."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"group": group, "arm": f"{group} | ", "model": "", "word": f"{group}{word}",
+         "template": f"t{template}", "item": "", "question": f"{group}{word}{template}",
+         "answer_pattern": "a, b", "chosen": 1, "answers": 2, "outcome": 0.5}
+        for group in "ab" for word in range(3) for template in range(2)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    spec = trimmed(load_model("responses_choice"), frame)
+    assert spec.parameters["word_sd"].dims == ("group",)
+    design = Design.of(spec, frame)
+    draws = {
+        name: np.abs(rng.normal(0.8, 0.5, (4, design.size(name))))
+        for name in spec.parameters
+        if name in design.index or "sd" in name
+    }
+    kept = ["arm_mean", "template_effect"]
+    arm = frame["arm"].map({"a | ": 0, "b | ": 1}).to_numpy()
+    nothing = (np.zeros(len(frame), dtype=int), np.zeros((4, 1)))
+    means, _ = mean_probabilities(design, draws, kept, nothing, arm, np.arange(4))
+    z = rng.standard_normal(400_000)
+    for draw in range(4):
+        for group in range(2):
+            variance = sum(
+                draws[f"{name.removesuffix('_effect')}_sd"][draw, 0] ** 2
+                for name in spec.mu
+                if name not in [*kept, "word_effect"]
+            )
+            spread = np.sqrt(variance + draws["word_sd"][draw, group] ** 2)
+            center = draws["arm_mean"][draw, group] + draws["template_effect"][draw]
+            shares = expit(center[:, None] + spread * z)
+            error = shares.std() / np.sqrt(len(z))
+            assert means[draw, group] == pytest.approx(shares.mean(), abs=5 * error)

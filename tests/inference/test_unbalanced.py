@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 
@@ -19,10 +20,10 @@ from bayesbias.core import FitError
 from bayesbias.inference import unbalanced
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.importance import Proposal, sample_costly
+from bayesbias.inference.importance import Proposal, Weighted, announce, sample_costly
 from bayesbias.inference.likelihood import Collapsed, collapse, collapse_grid
 from bayesbias.inference.linear import moments_of
-from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.inference.sampling import laplace, sample_collapsed, sample_theta
 from bayesbias.inference.unbalanced import Unbalanced
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
@@ -220,14 +221,24 @@ def test_what_has_no_noise_is_refused():
     assert Unbalanced.of(replace(design, y=exact)).without_noise()
 
 
-@pytest.mark.parametrize(
-    ("limit", "value", "said"),
-    [("MOST_IN_TAIL", 3, "at most 3 others"), ("MOST_BYTES", 1000, "takes")],
-)
-def test_what_is_too_large_is_refused(monkeypatch, limit, value, said):
-    monkeypatch.setattr(unbalanced, limit, value)
-    with pytest.raises(FitError, match=said):
+def test_what_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(unbalanced, "MOST_BYTES", 1000)
+    with pytest.raises(FitError, match="Fit fewer rows or units, or a model with"):
         Unbalanced.of(Design.of(load_model("default"), ragged()))
+
+
+def test_a_costly_fit_says_how_long_it_takes(monkeypatch, capsys):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+    announce(100, reduced, None)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Unbalanced, "seconds", 0.5)
+    announce(100, reduced, None)
+    rows = f"{len(reduced.design.y):,} rows"
+    assert capsys.readouterr().err == f"Sampling the model of {rows} takes about 50 seconds.\n"
+    announce(1000, reduced, None)
+    assert "about 8 minutes" in capsys.readouterr().err
+    announce(1000, reduced, False)
+    assert capsys.readouterr().err == ""
 
 
 def test_the_reduction_can_be_sent_to_a_worker():
@@ -241,11 +252,64 @@ def test_halves_of_the_proposal_are_drawn_in_proportion():
     """Its density has no step, so that weights of a target of the same form are equal."""
     proposal = Proposal(np.zeros(1), np.eye(1), np.array([1.5]), np.array([0.75]))
     uniform = (np.arange(20000) + 0.5) / 20000
-    points, _ = proposal.points(np.stack([uniform, np.full(20000, 0.5)], axis=1))
+    points = proposal.points(np.stack([uniform, np.full(20000, 0.5)], axis=1))
     assert (points > 0).mean() == pytest.approx(2 / 3, abs=1e-3)
     density = np.histogram(points, bins=[-0.2, 0, 0.2])[0]
     assert density[0] / density[1] == pytest.approx(1, abs=0.1)
     assert points.mean() == pytest.approx(proposal.offset[0], rel=0.05)
+
+
+def test_the_density_of_a_proposal_is_that_of_its_points():
+    """Its integral is one, and it gives two boxes the share of points that they have."""
+    root = np.array([[0.8, 0.3], [0.0, 0.5]])
+    up, down = np.array([1.6, 0.9]), np.array([0.7, 1.2])
+    proposal = Proposal(np.array([0.4, -0.2]), root, up, down, 30.0)
+    side = np.linspace(-12, 12, 1201)
+    grid_points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    density = np.exp(proposal.log_density(grid_points)) * (side[1] - side[0]) ** 2
+    assert density.sum() == pytest.approx(1, abs=2e-3)
+
+    points = proposal.points(np.random.default_rng(shifted(3)).random((40_000, 3)))
+    for box in (lambda u: u[:, 0] > 1.0, lambda u: (u[:, 0] < 0) & (u[:, 1] > -0.2)):
+        share = density[box(grid_points)].sum()
+        error = math.sqrt(share * (1 - share) / len(points))
+        assert box(points).mean() == pytest.approx(share, abs=4 * error + 5e-3)
+
+
+def test_points_of_all_rounds_count():
+    """Of a normal target far from the first proposal, later rounds find mean and covariance."""
+    mean, sds = np.array([1.5, -1.0, 0.0]), np.array([1.6, 0.6, 1.0])
+    proposal = Proposal(np.zeros(3), np.eye(3), np.ones(3), np.ones(3))
+    rng = np.random.default_rng(shifted(5))
+
+    def target(u: np.ndarray) -> np.ndarray:
+        return -0.5 * (((u - mean) / sds) ** 2).sum(axis=-1)
+
+    u = proposal.points(rng.random((400, 4)))[None]
+    found = Weighted.of((proposal,), (400,), u, target(u))
+    first_share = found.effective / found.number
+    for _ in range(3):
+        later = found.next_proposal()
+        u = later.points(rng.random((400, 4)))[None]
+        found = found.joined(later, u, target(u))
+    assert found.number == 1600
+    assert found.effective / found.number > max(2 * first_share, 0.5)
+    weights, flat = found.weights.ravel(), found.u.reshape(-1, 3)
+    error = 5 * sds / math.sqrt(found.effective)
+    assert (np.abs(weights @ flat - mean) < error).all()
+    spread = np.sqrt(weights @ (flat - weights @ flat) ** 2)
+    assert (np.abs(spread - sds) < error).all()
+
+
+def test_no_effects_take_no_factorization(monkeypatch):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(unbalanced.Factor, "update", refused)
+    theta = np.full((3, reduced.n_theta), -2.0)
+    assert reduced.draw_effects(theta, np.random.default_rng(0), ()) == {}
 
 
 @pytest.mark.slow
@@ -262,6 +326,74 @@ def test_scales_and_results_agree_with_nuts():
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
 
 
+TWO_CROSSED = b"""
+schema = 1
+name = "two"
+description = "for the test"
+[likelihood]
+outcome = "distance"
+distribution = "Normal"
+mu = ["connection_mean", "word_effect", "attribute_effect"]
+sigma = "sigma"
+[results]
+group = "connection"
+[parameter.connection_mean]
+dims = ["connection"]
+distribution = "Normal"
+mu = 0
+sigma = 1
+[parameter.word_effect]
+dims = ["protected_word"]
+distribution = "Normal"
+mu = 0
+sigma = "word_sd"
+[parameter.attribute_effect]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "attribute_sd"
+[parameter.word_sd]
+distribution = "Exponential"
+lam = 2
+[parameter.attribute_sd]
+distribution = "Exponential"
+lam = 2
+[parameter.sigma]
+distribution = "Exponential"
+lam = 2
+"""
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [pytest.param(40, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.claim)],
+)
+def test_ranks_of_the_truth_are_uniform(tables):
+    """Simulation-based calibration (Talts et al. 2018) of one unbalanced design."""
+    reduced = Unbalanced.of(Design.of(parse_model(TWO_CROSSED, "two"), ragged(0.4)))
+    design, rng = reduced.design, np.random.default_rng(shifted(11))
+    settings = {"draws": 250, "tune": 250, "chains": 2, "engine": "auto", "progress": False}
+    below = []
+    for k in range(tables):
+        scales = dict(zip(reduced.scales, rng.exponential(0.5, 3), strict=True))
+        means = rng.normal(0, 1, design.size("connection_mean"))
+        y = means[design.index["connection_mean"]] + scales["sigma"] * rng.normal(
+            size=len(design.y)
+        )
+        for name, sd in (("word_effect", "word_sd"), ("attribute_effect", "attribute_sd")):
+            effects = rng.normal(0, scales[sd], design.size(name))
+            y += effects[design.index[name]]
+
+        again = reduced.of_outcome(y)
+        theta = sample_theta(again, {**settings, "seed": k}, 1).theta.reshape(-1, 3)
+        drawn = again.draw_effects(theta, rng, ["connection_mean"])["connection_mean"]
+        shares = (theta < np.log([scales[name] for name in reduced.scales])).mean(axis=0)
+        contrast = (drawn[:, 0] - drawn[:, 1] < means[0] - means[1]).mean()
+        below.append([*shares, contrast])
+    for name, ranks in zip([*reduced.scales, "contrast"], np.array(below).T, strict=True):
+        assert stats.kstest(ranks, "uniform").pvalue > 1e-3, name
+
+
 @pytest.mark.slow
 def test_nuts_takes_its_place(monkeypatch):
     from bayesbias.inference import importance
@@ -276,6 +408,23 @@ def test_nuts_takes_its_place(monkeypatch):
         {name: idata["posterior"][name].to_numpy()[0] for name in reduced.scales}
     )
     np.testing.assert_allclose(reduced.log_densities(theta), idata["sample_stats"]["logp"][0])
+
+
+@pytest.mark.slow
+def test_points_without_a_density_do_not_end_nuts(monkeypatch):
+    reduced = Unbalanced.of(Design.of(load_model("crossed"), ragged()))
+    mode = laplace(reduced).log_m
+    whole = Unbalanced.log_density
+
+    def part(self: Unbalanced, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = whole(self, theta)
+        return (-math.inf if theta[0] > mode[0] + 0.3 else value), gradient
+
+    monkeypatch.setattr(Unbalanced, "log_density", part)
+    settings = {"draws": 60, "tune": 100, "chains": 2, "seed": 1, "engine": "nuts"}
+    theta = sample_theta(reduced, settings, 2).theta
+    assert theta.shape[:2] == (2, 60)
+    assert theta[..., 0].max() <= mode[0] + 0.3
 
 
 def test_same_seed_same_draws():

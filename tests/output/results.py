@@ -186,7 +186,7 @@ def responses_of_models() -> Any:
     """Four groups and two models, so that only the largest differences are named."""
     names = ("a", "b", "c", "d")
     frame = answers.crossed(names, models=("m", "n"), words=2, difference=3.0, spread=0.2)
-    return answers.quick(frame)
+    return answers.quick(frame, draws=2000)
 
 
 def responses_without_groups() -> Any:

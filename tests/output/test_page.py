@@ -2,6 +2,9 @@
 
 import re
 
+import pytest
+from helpers.chromium import Chromium, browser
+
 import bayesbias as bb
 from bayesbias.output import page as page_module
 from output.results import MAKERS, QUICK
@@ -50,6 +53,50 @@ def test_the_box_gives_no_advice_to_sample_more(tmp_path, monkeypatch):
     _, box, _ = page_of(MAKERS["sentiment"](), tmp_path)
     assert "converged." in box
     assert "aise" not in box
+
+
+def test_reading_is_open_and_stands_before_the_first_table(tmp_path):
+    page, _, terms = page_of(MAKERS["sentiment"](), tmp_path)
+    reading = page.index('<details id="reading" open>')
+    assert terms
+    assert page.index('id="answer"') < reading < page.index("<table")
+
+
+def test_what_to_do_again_is_a_command_and_the_record_is_apart(tmp_path):
+    fit = bb.fit(bb.distance_table("minilm-static", "weat6", controls="none"), **QUICK)
+    command = ["fit", "--embedding", "minilm-static", "--wordlist", "weat6"]
+    run = bb.output.store.Run(fit, bb.View(), "association", command, None)
+    page, _, _ = page_of(run, tmp_path)
+    again = page[page.index('id="again"') : page.index('id="record"')]
+    assert "bayesbias fit --embedding minilm-static --wordlist weat6" in again
+    sums = dict(re.findall(r"([0-9a-f]{64})  (.+)", again))
+    assert set(sums.values()) == {"weat6", "minilm-static", "default"}  # list, vectors, model
+    assert "{" not in again
+    assert bb.methods_paragraph(fit)[:60] in page.replace("&#34;", '"')
+
+
+def test_a_comparison_has_a_predictive_check_of_each_fit(tmp_path):
+    result = MAKERS["comparison"]()
+    page, _, _ = page_of(result, tmp_path)
+    for name in result.fits():
+        assert f"Posterior predictive check: {name}" in page
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(browser() is None, reason="needs Chromium, which is not installed")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_shows_its_first_figure_whole(tmp_path, width):
+    path = bb.write_report(MAKERS["fit"](), tmp_path / "page.html")
+    with Chromium(tmp_path / "profile", width) as window:
+        window.open(path)
+        shown = window.run(
+            "[...document.querySelectorAll('figure svg')].map((svg) => svg.getBoundingClientRect())"
+            ".filter((box) => box.width).map((box) => [box.left, box.right])"
+        )
+        assert window.run("document.documentElement.scrollWidth") == width
+        assert window.errors == []
+    left, right = shown[0]
+    assert 0 <= left < right <= width
 
 
 def test_words_that_are_missing_stand_once():

@@ -3,8 +3,8 @@
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.core.sections import Column
-from bayesbias.output.text import WIDTH, table_lines
+from bayesbias.core.sections import Column, Section
+from bayesbias.output.text import MOST_LINES, WIDTH, _fit_on_screen, _Table, table_lines
 
 COLUMNS = (
     Column("name", "method"),
@@ -42,6 +42,44 @@ def test_a_name_is_broken_after_an_underscore() -> None:
     parts = [line[: lines[0].index("change")].strip() for line in lines[1:]]
     assert "".join(parts) == name
     assert all(part.endswith("_") for part in list(filter(None, parts))[:-1])
+
+
+def fitted_on_screen(n_rows: int, n_below: int, more: str = "") -> str:
+    """Return a table as it stands on a screen, over some lines."""
+    frame = pd.DataFrame({"name": [f"row {k}" for k in range(n_rows)]}).assign(mean=0.5)
+    section = Section("t", "Title", lambda: frame, COLUMNS[:2], more=more)
+    table = _Table(section, frame)
+    _fit_on_screen([table], 0.89, "\n".join(["header", "", *["said"] * n_below]))
+    return table.text(0.89, detail=False)
+
+
+def test_a_screen_leaves_out_rows_and_says_once_that_there_are_more() -> None:
+    more = "More in contrasts()."
+    complete = fitted_on_screen(n_rows=6, n_below=5, more=more).splitlines()
+    assert complete[:2] == ["Title", ""]
+    assert complete[-1] == more
+    assert sum(line.startswith("row") for line in complete) == 6
+
+    shortened = fitted_on_screen(n_rows=30, n_below=5, more=more).splitlines()
+    # Header, two empty lines, and five lines below.
+    assert len(shortened) + 8 <= MOST_LINES
+    n_shown = sum(line.startswith("row") for line in shortened)
+    assert shortened[-1] == f"{30 - n_shown} more rows: --detail."
+
+
+def test_a_single_row_is_shown_rather_than_counted() -> None:
+    lines = fitted_on_screen(n_rows=4, n_below=30).splitlines()
+    assert sum(line.startswith("row") for line in lines) == 4
+    assert not any("more row" in line for line in lines)
+
+
+def test_a_table_follows_its_title_where_there_is_no_room() -> None:
+    """Three rows take title, empty line, heading, three rows and how many are left out: seven."""
+    room = MOST_LINES - 3 - 7
+    assert fitted_on_screen(n_rows=9, n_below=room).splitlines()[1] == ""
+    dense = fitted_on_screen(n_rows=9, n_below=room + 1).splitlines()
+    assert dense[1].split() == ["method", "change"]
+    assert dense[-1] == "6 more rows: --detail."
 
 
 def test_brief_json_has_no_verdict_without_convergence() -> None:

@@ -50,7 +50,9 @@ def result(request, tmp_path_factory):
 WIDE, NARROW = 100.0, 1e-6
 WIDTH_OF_A_ROPE = re.compile(r"\(\N{PLUS-MINUS SIGN}[^)]*\)")
 WITHOUT_ROWS_OF_A_ROPE = ("sentiment",)
-WITHOUT_A_ROPE_IN_ITS_HEADLINE = ("debiasing", "sentences")  # their tables alone have one
+# The published test of SEAT asks whether there is an effect, not whether it is large: its headline
+# has no ROPE. The tables of the fits beside it have one.
+WITHOUT_A_ROPE_IN_ITS_HEADLINE = ("sentences",)
 
 
 def rows_with_a_rope(answer: object) -> list[dict]:

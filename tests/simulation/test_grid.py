@@ -10,6 +10,7 @@ import pytest
 from helpers import monte_carlo as mc
 from scipy import stats
 
+from bayesbias.core import InputError
 from bayesbias.core.conventions import PROB
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.simulation.grid import (
@@ -17,6 +18,7 @@ from bayesbias.simulation.grid import (
     Grid,
     contrast_values,
     contrast_weights,
+    crossed_intervals,
     grid_of,
     moments,
     sampling_variance,
@@ -216,3 +218,31 @@ def test_the_variance_by_moments_is_right_on_average():
     mean = mc.mean_of(variances)
     half = mc.Estimate(0.5 * np.log(mean.value), 0.5 * mean.error / mean.value)
     mc.assert_near(half, logs)
+
+
+def test_crossed_intervals_are_t_intervals_by_the_method_of_moments(table):
+    grid = grid_of(table, "here")
+    weights = contrast_weights(grid, *grid.sizes())
+    shown = crossed_intervals(table, 0.8).set_index(["level", "name", "contrast"])
+    assert list(shown.index) == list(weights)
+    for key, ends in t_intervals(grid, weights, 0.8, moments).items():
+        row = shown.loc[key]
+        assert row[["estimate", "low", "high"]].tolist() == pytest.approx(ends, rel=1e-12)
+        variance, freedom = moments(grid, weights[key])
+        assert (row["se"], row["df"]) == pytest.approx((np.sqrt(variance), freedom))
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("protected_word", "at least two words of each class"),
+        ("attribute", "at least two attributes of each set"),
+    ],
+)
+def test_crossed_intervals_need_two_of_each(table, column, message):
+    """What varies cannot be learned from one."""
+    outer = {"protected_word": "protected_class", "attribute": "attribute_class"}[column]
+    first = table[outer].iloc[0]
+    others = table.loc[table[outer] == first, column].unique()[1:]
+    with pytest.raises(InputError, match=message):
+        crossed_intervals(table[~table[column].isin(others)])

@@ -179,7 +179,8 @@ def test_the_first_table_has_rows_by_class_and_intervals_before_and_after(weak):
         assert rows[f"{when}_low"].tolist() == low.tolist()
         assert rows[f"{when}_high"].tolist() == high.tolist()
     text = bb.output.to_text(weak)
-    assert "before, 89% HPDI" in text
+    title = "Difference in cosine distance and its change, new words (mean, 89% HPDI)"
+    assert title in text
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -214,6 +215,29 @@ def test_a_change_has_the_direction_that_its_intervals_decide(
     assert f"went from {row['before']:+.3f} [{before[0]:+.3f}, {before[1]:+.3f}]" in text
     moved = [way for way in ("toward", "away", "past") if way in text]
     assert len(moved) == ("moved" in said)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "said"),
+    [
+        ((0.04, 0.08), "above", ", by more than the ROPE (±0.02)."),
+        ((0.01, 0.05), "above, size uncertain", ", but perhaps by less than the ROPE (±0.02)."),
+        ((0.001, 0.009), "negligible", "lies within the ROPE (±0.02)."),
+        ((-0.01, 0.05), "inconclusive", "includes 0 and reaches beyond the ROPE (±0.02)."),
+    ],
+)
+@pytest.mark.parametrize("forced", ["", "wholly"])
+def test_a_change_is_compared_with_the_rope(forced, change, verdict, said):
+    """Also where the method forces it: a change that is forced may be small."""
+    row = {"method": "weak", "contrast": GAP, "verdict": verdict, "rope": 0.02}
+    row |= {"before": -0.1, "before_low": -0.12, "before_high": -0.08}
+    row |= {"after": -0.05, "after_low": -0.06, "after_high": -0.04, "mean": sum(change) / 2}
+    row |= {"hpdi_low": change[0], "hpdi_high": change[1]}
+    method = SimpleNamespace(construction=SimpleNamespace(forced=forced))
+    text = _sentence(SimpleNamespace(methods={"weak": method}), SimpleNamespace(**row))
+    assert said in text
+    assert text.count("ROPE") == 1
+    assert ("forces it to zero" in text) == bool(forced)
 
 
 def test_both_warnings_say_how_all_words_are_debiased(tmp_path):

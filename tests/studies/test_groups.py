@@ -352,8 +352,7 @@ def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
         (
             "others",
             ("A - others", "B - others", "C - others"),
-            "To warm rather than cold, closer than the other groups: A; "
-            "farther than the other groups: B; inconclusive: C.",
+            "To warm rather than cold, closer: A; farther: B; inconclusive: C.",
         ),
     ],
 )
@@ -370,14 +369,20 @@ def test_what_is_clear_is_said_before_what_is_not(level, names, said):
 def test_the_first_sentence_has_sizes_and_scope():
     rows = pd.DataFrame({"name": ["A - B", "A - C"], "level": "between", "contrast": "warm - cold"})
     rows = rows.assign(mean=(-0.2, 0.1), hpdi_low=(-0.3, 0.05), hpdi_high=(-0.1, 0.15))
-    rows["verdict"] = ["below", "above"]
+    rows = rows.assign(verdict=["below", "above"], rope=0.02)
+    start = "To warm rather than cold (new words, ROPE ±0.02)"
     assert compared(rows, {*"ABC"}, sizes=True) == (
-        "To warm rather than cold (new words), A is closer than B by 0.200 [0.100, 0.300]; "
+        f"{start}, A is closer than B by 0.200 [0.100, 0.300]; "
         "C is closer than A by 0.100 [0.050, 0.150]."
+    )
+    others = rows.assign(level="others", name=["A - others", "B - others"])
+    assert compared(others, {*"ABC"}, sizes=True) == (
+        f"{start}, closer than the other groups: A by 0.200 [0.100, 0.300]; "
+        "farther: B by 0.100 [0.050, 0.150]."
     )
     one = rows.head(1).assign(hpdi_high=0.1, verdict="inconclusive")
     said = compared(one, {*"AB"}, sizes=True)
-    assert said.endswith("(new words): inconclusive (A - B: -0.200 [-0.300, +0.100]).")
+    assert said == f"{start}: inconclusive (A - B: -0.200 [-0.300, +0.100])."
 
 
 @pytest.mark.parametrize(
@@ -400,6 +405,21 @@ def test_a_group_that_is_closer_to_every_set_is_a_warning(verdicts, said):
     way = "closer to" if said.startswith("A") else "farther from"
     start = f"A is {way} both sets than the other groups: warm alone"
     assert [text.startswith(start) for text in others] == [True] * bool(said)
+
+
+def test_groups_that_are_closer_than_the_same_others_are_named_together():
+    rows = pd.DataFrame(
+        {
+            "contrast": ["warm", "able"] * 2,
+            "name": ["A - C", "A - C", "B - C", "B - C"],
+            "verdict": "below",
+        }
+    )
+    (warning,) = everywhere(rows, ["warm", "able"], {*"ABC"})
+    assert warning.startswith("A and B are closer to both sets than C: warm alone")
+    others = rows.assign(name=["A - others"] * 2 + ["B - others"] * 2, verdict="above")
+    (warning,) = everywhere(others, ["warm", "able"], {*"ABC"})
+    assert warning.startswith("A and B are farther from both sets than the other groups: warm")
 
 
 def test_limits_of_one_row(fit):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from validation import calibration, pvalues, responses
+from validation import calibration, designs, pvalues, responses
 
 
 def test_counts_of_partitions_by_hand():
@@ -50,3 +50,24 @@ def test_the_true_probability_of_choices_is_that_of_new_words_and_templates():
     a, b = (expit(mean + sign * true / 2 + spread).mean() for sign in (1, -1))
     assert truth["probability"] == pytest.approx(a - b, abs=0.002)
     assert truth["log_odds"] == true
+
+
+@pytest.mark.parametrize("name", designs.DESIGNS)
+def test_means_of_many_simulated_answers_are_the_truth_of_their_design(name):
+    """Over many tables the answers of a group have the true mean for what a design holds."""
+    about, rng = designs.DESIGNS[name], np.random.default_rng(5)
+    gaps = []
+    for _ in range(300):
+        rows, truth = about.draw(rng)
+        y = np.array([row[-1] for row in rows])
+        first = np.array([row[0] == "g0" for row in rows])
+        others = np.array([row[0] != "g0" for row in rows])
+        gaps.append(y[first].mean() - y[others].mean() - (truth[0] - truth[1:].mean()))
+    error = np.std(gaps) / np.sqrt(len(gaps))
+    assert abs(np.mean(gaps)) < 4 * error
+
+
+@pytest.mark.slow
+def test_an_interval_of_a_design_holds_its_estimate():
+    found = designs.one("two_templates", 0)
+    assert found["low"] < found["high"]

@@ -140,6 +140,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             partial(main_table, result, view),
             (Column("label", ""), *estimates),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
+            note=partial(_along_path, result, view) if slope else "",
             importance=partial(importance, result, view),
             show_on="terminal page",
         ),
@@ -186,10 +187,17 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             "The first difference in each corpus, new words",
             partial(path, result, view),
             ("corpus", MEAN, HPDI, Column("off_line", "off the line", "signed")),
-            show_on="terminal page files",
+            show_on="detail page files",
         )
         out.insert(1, each)
     return out
+
+
+def _along_path(result: CorpusComparison, view: View, shown: pd.DataFrame) -> str:
+    """Say what the first contrast is in each corpus; the intervals are in a table of their own."""
+    corpora = path(result, view)
+    means = [f"{row.corpus} {common.signed(row.mean)}" for row in corpora.itertuples()]
+    return f"{corpora['contrast'].iloc[0]} in each corpus: {', '.join(means)}."
 
 
 def path(result: CorpusComparison, view: View) -> pd.DataFrame:

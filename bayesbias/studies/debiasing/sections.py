@@ -184,6 +184,18 @@ def sections(result: Comparison, view: View) -> list[Section]:
             show_on="fold",
         )
     )
+    for number, (name, fit) in enumerate(result.fits().items()):
+        out.append(
+            Section(
+                f"predictive-{number}",
+                f"Posterior predictive check: {name}",
+                figure=partial(bb.plot_ppc, fit),
+                text="Distances that the model generates (lines) and the distances of the table."
+                if fit.spec.outcome == "distance"
+                else "Changes that the model generates (lines) and the changes of the tables.",
+                show_on="fold",
+            )
+        )
     return out
 
 
@@ -217,6 +229,10 @@ def interpret(result: Comparison, view: View) -> Interpretation:
 
 # What a difference does that is stronger, weaker or reversed after than before.
 _MOVED = {"stronger": "away from 0", "weaker": "toward 0", "reversed": "past 0"}
+_FORCED = {
+    "wholly": " The method forces it to zero, whatever the vectors were.",
+    "partly": " The method forces a part of it to zero.",
+}
 
 
 def _sentence(result: Comparison, row: Any) -> str:
@@ -224,22 +240,23 @@ def _sentence(result: Comparison, row: Any) -> str:
     forced = result.methods[row.method].construction.forced
     before, after = (common.estimate(_end(row, when)) for when in ("before", "after"))
     said = f"{row.method}: {row.contrast} went from {before} to {after} for new words"
-    if forced == "wholly":
-        return f"{said}. The method forces it to zero, whatever the vectors were."
-    part = " The method forces a part of it to zero." if forced == "partly" else ""
+    part = _FORCED.get(forced, "")
     where, _, unsure = row.verdict.partition(", ")
-    change = common.estimate(row)
+    change, rope = common.estimate(row), f"the ROPE (±{row.rope:g})"
     if where == "negligible":
-        return f"{said}. Practically unchanged: the change {change} lies within the ROPE.{part}"
+        return f"{said}. Practically unchanged: the change {change} lies within {rope}.{part}"
     if where == "inconclusive":
-        why = f"The change {change} {common.zero_in(row)} and reaches beyond the ROPE (±{row.rope:g})."
+        why = f"the change {change} {common.zero_in(row)} and reaches beyond {rope}."
         if unsure:
-            why = f"An end of the change {change} is too close to 0 or the ROPE. Raise --draws."
-        return f"{said}. Inconclusive: {why[:1].lower()}{why[1:]}{part}"
+            why = f"an end of the change {change} is too close to 0 or the ROPE. Raise --draws."
+        return f"{said}. Inconclusive: {why}{part}"
+    far = f"but perhaps by less than {rope}" if unsure else f"by more than {rope}"
+    if forced == "wholly":
+        return f"{said}, {far}.{part}"
     way = common.direction(row, "before", "after")
     moved = f"It moved {_MOVED[way]}" if way else "It changed"
     size = common.size(row) if way else change
-    return f"{said}. {moved} by {size}.{part}"
+    return f"{said}. {moved} by {size}, {far}.{part}"
 
 
 def _end(row: Any, when: str) -> SimpleNamespace:
@@ -281,8 +298,8 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         words = "all" if made.forced == "wholly" else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            f"with another --wordlist. For that, `bayesbias debias` needs {ALL_OTHERS}, since it "
-            "changes the words of its list only."
+            "with another --wordlist. `bayesbias debias` changes the words of its list only: for "
+            f"that, add {ALL_OTHERS}."
         )
     return [f"{name}: {text}" for text in out]
 

@@ -265,18 +265,25 @@ def everywhere(rows: pd.DataFrame, sets: Sequence[str], groups: set[str]) -> lis
         closer.setdefault(near, []).append(far)
 
     of_all = "both sets" if len(sets) == 2 else f"all {len(sets)} sets"
-    said = []
+    nearer_than: dict[str, list[str]] = {}
     farther = closer.pop("others", [])
     for near, others in closer.items():
         than = "the other groups" if others == ["others"] else join_words(others)
-        said.append(f"{near} is closer to {of_all} than {than}")
-    said += [f"{name} is farther from {of_all} than the other groups" for name in farther]
+        nearer_than.setdefault(than, []).append(near)
+    said = [f"{_are(names)} closer to {of_all} than {than}" for than, names in nearer_than.items()]
+    if farther:
+        said.append(f"{_are(farther)} farther from {of_all} than the other groups")
     if not said:
         return []
     return [
-        f"{common.listing(said)}: {sets[0]} alone says little about them. Compare the sets (rows of "
-        f"{sets[0]} - {sets[1]})."
+        f"{common.listing(said)}: {sets[0]} alone says little about them. Read the rows of "
+        f"{sets[0]} - {sets[1]}."
     ]
+
+
+def _are(names: Sequence[str]) -> str:
+    """Return names and their verb, such as ``a and b are``."""
+    return f"{join_words(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
@@ -302,17 +309,14 @@ def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
         sides["closer" if below else "farther"].append(f"{first}{by}")
         closer.setdefault(near, []).append(f"{far}{by}")
     if others:
-        said = [
-            f"{way} than the other groups: {common.listing(names)}"
-            for way, names in sides.items()
-            if names
-        ]
+        said = [f"{way}: {common.listing(names)}" for way, names in sides.items() if names]
+        if said and sizes:  # the sentences that follow compare with the same groups
+            said[0] = said[0].replace(":", " than the other groups:", 1)
     else:
         said = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
     where = f"To {rows['contrast'].iloc[0].replace(' - ', ' rather than ')}"
-    rope = f"ROPE ±{rows['rope'].iloc[0]:g}"
     if sizes:
-        where += f" (new words, {rope})"
+        where += f" (new words, ROPE ±{rows['rope'].iloc[0]:g})"
     for verdict, names in unclear.items():
         if len(names) == len(rows):
             one = next(rows.itertuples()) if sizes and len(rows) == 1 else None

@@ -99,8 +99,9 @@ class ResponsesResult(Result):
         The table that was read.
     published : pandas.DataFrame
         ``name, score, n, mean_score, t, p_value``.
-    kind : {"choice", "paired", "number"}
-        What was modelled: 0/1 answers, differences of paired answers, or numbers.
+    kind : {"stereotype", "choice", "paired", "number"}
+        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers, or
+        numbers.
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
@@ -565,7 +566,8 @@ class ResponsesResult(Result):
         for name in fit.spec.mu:
             parameter = fit.spec.parameters[name]
             if "template" in parameter.dims and {"group", "arm"} & {*parameter.dims}:
-                variance += draws[str(parameter.args["sigma"])].reshape(-1, 1) ** 2
+                sds = draws[str(parameter.args["sigma"])].reshape(len(variance), -1)
+                variance += (sds**2).mean(axis=1, keepdims=True)
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 
@@ -626,7 +628,7 @@ def fit_responses(
         *_told_apart(table, kind),
         *_lacking(table, kind),
         *notes_of_rows,
-        *_without_t(published),
+        *(_without_t(published, table) if kind.scores_have_t else ()),
     ]
 
     if rope is None:
@@ -673,10 +675,12 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     return notes
 
 
-def _without_t(published: pd.DataFrame) -> list[str]:
+def _without_t(published: pd.DataFrame, table: Responses) -> list[str]:
     """Say for which published scores t is undefined, since all scores are equal."""
-    is_share = published["score"].str.startswith("share")
-    without = published[published["t"].isna() & (published["n"] > 1) & ~is_share]
+    has_none = published["score"].str.startswith("share")
+    if table.published_scores is not None:
+        has_none |= published["score"].isin(table.published_scores["score"])
+    without = published[published["t"].isna() & (published["n"] > 1) & ~has_none]
     names = checks.once(without["name"].astype(str))
     if not names:
         return []

@@ -16,7 +16,9 @@ from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.table import ASKED, Responses
+from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
 
@@ -24,6 +26,7 @@ MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SHORT = 12  # rows of a short table
 MOST_SAID = 3  # contrasts in the result
+MOST_PUBLISHED = 6  # published scores on one screen
 ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = "detail fold files"
@@ -38,6 +41,16 @@ RATES = (
     Column("ratio_low", "{prob} HPDI", "range", 2, "ratio_high"),
     Column("p_highest", "P(highest)", "probability"), Column("p_lowest", "P(lowest)", "probability"),
     Column("used", "answers", "count"), Column("missing", "missing", "count"), Column("refusals", "refused", "count"),
+)  # fmt: skip
+TEMPLATE_COLUMNS = (
+    Column("rows", "rows", "count"), Column("templates", "templates", "count"),
+    Column("value", "score", "signed", 2), Column("se", "SE", "number", 2),
+    Column("low", "{prob} interval", "interval", 2, "high"),
+    Column("equal_weights", "equal", "signed", 2),
+)  # fmt: skip
+ANSWER_COLUMNS = (
+    Column("rows", "rows", "count"), Column("biased", "biased", "number", 1),
+    Column("counter_biased", "counter-biased", "number", 1), Column("unknown", "unknown", "number", 1),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
@@ -148,6 +161,23 @@ def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([shown, frame.loc[largest]])
 
 
+def importance(several: bool, rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    Rows for what is new come first, of `several` contrasts the largest, those with others last.
+    """
+    sizes = rows["mean"].abs() / rows["mean"].abs().max()
+    out = []
+    for row, size in zip(rows.itertuples(), sizes, strict=True):
+        value = 100.0 if row.estimand == "population" else 0.0
+        if several:
+            value += size
+        if row.contrast.endswith(" - others"):
+            value -= 50.0
+        out.append(value)
+    return out
+
+
 def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
     """Return the published scores with their standard errors, and the SD that the model has.
 
@@ -164,6 +194,20 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
     if len(result.responses.models) < 2:
         sds = dict(zip(rows["contrast"], rows["sd"], strict=True))
     return frame.assign(se=se, model_sd=frame["name"].map(sds).astype(float).where(se.notna()))
+
+
+def whole_scores(result: ResponsesResult) -> pd.DataFrame:
+    """Return the published scores of all items together, of very many the first of each contrast."""
+    published = result.published
+    if len(published) <= MOST_ROWS:
+        return published
+    names = published["name"]
+    of_all = names.str.startswith("all")
+    parts = names.str.count(", ")
+    whole = published[of_all if of_all.any() else parts.eq(parts.min())]
+    if len(whole) > MOST_ROWS:
+        whole = whole.drop_duplicates("name").head(MOST_ROWS)
+    return whole
 
 
 def sharpness(frame: pd.DataFrame, new: str) -> str:
@@ -192,6 +236,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     import bayesbias as bb
 
     few = len(result.published) <= MOST_ROWS
+    on_screen = result.fit is None or len(whole_scores(result)) <= MOST_PUBLISHED
     asked = result.responses.frame.groupby("item")["group"].nunique().max()
     shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
@@ -218,6 +263,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if labelled
                 else None,
+                importance=partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
             Section(
@@ -244,29 +290,29 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 show_on="detail page files" if shared else "folder",
             ),
         ]
+    counts = result.responses.answer_counts
+    if counts is not None:
+        out += _sections_of_templates(counts, view)
     title = "Published scores, which treat their rows as independent"
     published = published_table(result, view)
     of_rows = partial(sharpness, new="" if result.fit is None else result.estimands["population"])
-    where = "terminal page files" if few or result.fit is None else DETAIL
-    if result.responses.factors and result.fit is not None:
+    where = DETAIL
+    if few or result.fit is None:
+        where = "terminal page files" if on_screen else "detail page files"
+    if counts is not None:  # the section above has them
         few, where = True, DETAIL
-    if result.fit is not None and first["label"].nunique() >= MOST_SHORT:
+    crowded = result.fit is not None and first["label"].nunique() >= MOST_SHORT
+    if crowded or (result.responses.factors and result.fit is not None):
         few, where = True, DETAIL  # the screen is full of differences
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
-        names = result.published["name"]
-        own = names.str.startswith("all")
-        parts = names.str.count(", ")
-        whole = published[own if own.any() else parts.eq(parts.min())]
-        if len(whole) > MOST_ROWS:  # the first score of each contrast and model
-            whole = whole.drop_duplicates("name").head(MOST_ROWS)
+        whole = published.loc[whole_scores(result).index]
         note = "A t over items allows for new items, over pairs for nothing new."
         note = note if "paired t over items" in set(whole["score"]) else ""
         note = f"{of_rows(whole)} {note}".strip()
         more = "--detail, or published, has the others."
-        out.append(
-            Section("whole", title, lambda: whole, SCORES, None, "", note, more, "brief page")
-        )
+        where = "brief page" if on_screen else "page"
+        out.append(Section("whole", title, lambda: whole, SCORES, None, "", note, more, where))
     if result.fit is None:
         return out
     return [
@@ -300,6 +346,39 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     ]
 
 
+def _sections_of_templates(counts: pd.DataFrame, view: View) -> list[Section]:
+    """Return the scores of BBQ with intervals for new templates, and the answers by group."""
+    scores = template_scores(counts, view.prob)
+    over_categories = scores["category"] == scores["category"].iloc[0]
+    first = scores[over_categories & scores["score"].str.startswith("s_")]
+    labels = [name for name in ("model", "category") if counts[name].nunique() > 1]
+    columns: list[Column | str] = [*labels, "score", *TEMPLATE_COLUMNS]
+    of_groups: list[Column | str] = ["group", *ANSWER_COLUMNS]
+    if "model" in labels:
+        of_groups.insert(0, "model")
+    title = "Published scores of BBQ in percent, pooled over rows, with intervals for new templates"
+    note = "Equal: the mean of the scores of single templates, which the rows of a template do not weight."
+    return [
+        Section(
+            "bbq",
+            title,
+            lambda: first,
+            columns,
+            note=note,
+            more="--detail has accuracies and categories.",
+            show_on="terminal page",
+        ),
+        Section("bbq_scores", title, lambda: scores, columns, note=note, show_on=DETAIL),
+        Section(
+            "bbq_answers",
+            "Answers in ambiguous contexts by stereotyped group, in percent",
+            lambda: answers_by_group(counts),
+            of_groups,
+            show_on="detail page files",
+        ),
+    ]
+
+
 def interpret(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
@@ -321,6 +400,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"Answers left out: {counts}{such}.")
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
+    if hidden := table.coverage.get("hidden"):
+        warnings.append(
+            f"Prompts of a group differ by a word ({some(hidden, 4)}). All prompts with one word share "
+            f"what it does, so that intervals are too narrow. Name both: --columns word={WORD},"
+            f"template={REST}."
+        )
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
     rows = table.coverage["repeats"]
     if rows and not (missing and table.unused):
@@ -413,8 +498,10 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
         return _of_factors_in_words(frame, new)
     pairs = frame[~frame["contrast"].str.endswith(" - others")]
     if pairs["label"].nunique() <= MOST_SAID:
-        each = pairs.set_index("estimand").groupby("label", sort=False)
-        return " ".join(f"{_in_words(rows, new)}." for _, rows in each)
+        by_label = pairs.set_index("estimand").groupby("label", sort=False)
+        if sentence := _all_inconclusive(pairs, new):
+            return sentence
+        return " ".join(f"{_in_words(rows, new)}." for _, rows in by_label)
     pairs = pairs[pairs["estimand"] == "population"]
     within = pairs["model"].isin(["", *table.models])
     parts = {"groups" if of_groups else "models": pairs[within], "models in these": pairs[~within]}
@@ -435,6 +522,17 @@ def _of_factors_in_words(frame: pd.DataFrame, new: str) -> str:
         for row in interaction.itertuples()
     ]
     return " ".join(said)
+
+
+def _all_inconclusive(pairs: pd.DataFrame, new: str) -> str:
+    """Say of one contrast of several models that it is inconclusive in all; else nothing."""
+    of_new = pairs[pairs["estimand"] == "population"]
+    if len(of_new) < 2 or pairs["contrast"].nunique() > 1:
+        return ""
+    if not of_new["model"].is_unique or (pairs["verdict"] != "inconclusive").any():
+        return ""
+    models = [f"{row.model} {common.estimate(row)}" for row in of_new.itertuples()]
+    return f"{of_new['contrast'].iloc[0]}: inconclusive for {new}: {', '.join(models)}."
 
 
 def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[str]:

@@ -6,7 +6,6 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 
 import itertools
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +16,13 @@ import pandas as pd
 from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
+from bayesbias.core.formatting import in_one_line
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
+from bayesbias.studies.responses.answer_labels import numbers_of
 from bayesbias.studies.responses.columns import WEIGHT, Beside
 from bayesbias.studies.responses.factorial import Factors
+from bayesbias.studies.responses.hidden_words import REST, WORD, words_in_texts
 
 LABELS = ("model", "group", "word", "template", "item")
 COLUMNS = (*LABELS, "repeat", "outcome")
@@ -40,14 +42,6 @@ SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
 ASKED = ["item", "template", "word"]  # what tells one question from another
-_YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
-_AROUND = re.compile(r"^[\s\"'“”‘’*]+|[\s\"'“”‘’*.,!;:]+$")  # as in '"Yes."'
-_FIRST_WORD = re.compile(r"(yes|no)\s*(?:[.,!;:–—]|-(?!\w))", re.IGNORECASE)
-# The first also where *yes* or *no* comes before, as in "No, I cannot help with that."
-_CANNOT = r"i'?m sorry|i am sorry|can(?:'?t|not) (?:help|assist|provide|answer|comply)|as an ai"
-_DECLINES = (
-    r"i apologi[sz]e|unable to|i can(?:'?t|not)|i won'?t|refus\w*|not appropriate|inappropriate"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +58,12 @@ class Responses:
         ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
         ``repeats``: rows that have the labels of another, the number of the repeat included.
         ``apart``: columns that are not used and whose labels tell such rows apart.
+        ``hidden``: words of groups that stand in prompts or items, where no column has words.
     outcome : str
         What the outcome is called in sentences.
-    published : {"", "answers", "share"}
-        A score of its own that the data were published with: of each answer, or the share of
-        stereotyped choices.
+    published : {"", "answers", "share", "templates"}
+        A score of its own that the data were published with: of each answer, the share of
+        stereotyped choices, or those of BBQ.
     noun : str
         What a word is called in sentences.
     notes : tuple of str
@@ -83,6 +78,11 @@ class Responses:
         Columns of `frame` that hold covariates around zero, which answers are adjusted for.
     weighted : bool
         Whether outcomes are means of several answers, whose numbers are in the column ``weight``.
+    published_scores : DataFrame, optional
+        Scores that the benchmark publishes and the rows do not give: ``name, score, n, mean_score``.
+    answer_counts : DataFrame, optional
+        Of BBQ, the answers by model, category, template, context and stereotyped group: their
+        number, and how many are right, biased, and not *unknown*.
 
     Examples
     --------
@@ -112,6 +112,8 @@ class Responses:
     factors: Factors = field(default_factory=dict)
     adjust: tuple[str, ...] = ()
     weighted: bool = False
+    published_scores: pd.DataFrame | None = None
+    answer_counts: pd.DataFrame | None = None
 
     @property
     def is_choice(self) -> bool:
@@ -189,6 +191,7 @@ def responses_table(
     weight: str | None = None,
     where: str | None = None,
     refused: bool = False,
+    values: Mapping[str, float] | None = None,
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
@@ -225,6 +228,9 @@ def responses_table(
         Which rows to use, such as ``"resume != strong and age < 40"``.
     refused : bool
         Whether the outcome is that an answer is a refusal (1) or not (0).
+    values : mapping, optional
+        Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``. Not needed for labels
+        that are known; a note says how these are read.
 
     Returns
     -------
@@ -256,8 +262,11 @@ def responses_table(
 
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
-        return load_responses(frame, columns=given, positive=positive, where=where, refused=refused)
+        return load_responses(
+            frame, columns=given, positive=positive, values=values, where=where, refused=refused
+        )
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+    raw = with_words_in_texts(raw, given)
     if where is not None:
         raw = beside_columns.rows_where(raw, where)
     raw, factors = factorial.with_cells(raw, given.get("group", ""))
@@ -265,7 +274,7 @@ def responses_table(
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
     free = [name for name in raw.columns if name not in beside.names]
     named = named_columns(free, given, raw.columns)
-    return table_of(raw, named, positive=positive, factors=factors, beside=beside, refused=refused)
+    return table_of(raw, named, "data frame", positive, values, factors, beside, refused)
 
 
 def named_columns(
@@ -290,6 +299,7 @@ def table_of(
     named: Mapping[str, str],
     where: str = "data frame",
     positive: str | None = None,
+    chosen: Mapping[str, float] | None = None,
     factors: Sequence[str] = (),
     beside: Beside = Beside(),  # noqa: B008, which is a tuple
     refused: bool = False,
@@ -313,10 +323,13 @@ def table_of(
             check = checks.labels if ours in NAMES else checks.free_texts
             place = f"{where}, column {named[ours]}"
             out[ours] = frames.checked_texts(texts, place, check).to_numpy()
-    values, reasons = _numbers(out["outcome"])
+    numbers = numbers_of(out["outcome"], chosen)
+    values, reasons = numbers.values, numbers.reasons
     if refused:
         values = reasons.eq("refusals").astype(float)
         reasons = reasons.where(reasons.eq("missing"), "")
+    else:
+        notes += numbers.notes
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     absent = beside_columns.lacking(raw, beside).reset_index(drop=True)
     reasons = reasons.mask(reasons.eq(""), absent)
@@ -324,12 +337,7 @@ def table_of(
     dropped = dict.fromkeys(("missing", "refusals", "unparseable"), 0)
     dropped |= reasons[~used].value_counts().to_dict()
     if not used.any():
-        raise InputError(
-            "expected a row with an answer, got none",
-            where=f"the column {outcome!r}",
-            found=dropped,
-            valid="0, 1, yes, no or any number",
-        )
+        raise _no_number(outcome, out["outcome"][reasons.ne("missing")], dropped)
     examples = checks.once(out["outcome"][reasons.eq("unparseable")].astype(str).str.strip())[:2]
     by_group = used.groupby(out["group"], sort=False).agg(read="size", used="sum")
     lost = pd.crosstab(out["group"], reasons)
@@ -366,11 +374,14 @@ def table_of(
         "examples": examples,
         "repeats": repeats,
         "apart": apart,
+        "hidden": _hidden_words(out),
     }
     if refused:
         outcome = "refused"
     elif raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
+    elif numbers.one:
+        outcome = f"{outcome} = {numbers.one}"
     return Responses(
         out[[*COLUMNS, *covariates.columns, *[WEIGHT] * bool(beside.weight)]],
         coverage,
@@ -383,6 +394,58 @@ def table_of(
     )
 
 
+def _no_number(outcome: str, answers: pd.Series, dropped: Mapping[str, int]) -> InputError:
+    """Return the error where no answer is a number, with some of the cells."""
+    texts = [in_one_line(str(text), 30) for text in checks.once(answers)[:3]]
+    problem, hint = "expected a row with an answer, got none", None
+    if texts:
+        problem = f"{problem}, but cells such as {join_words([repr(text) for text in texts])}"
+        option = ",".join(f"{text}={number}" for number, text in enumerate(texts[:2]))
+        hint = f'name the number of each label: --map "{option}" (values=)'
+    return InputError(
+        problem,
+        where=f"the column {outcome!r}",
+        found=dropped,
+        valid="0, 1, yes, no or any number",
+        hint=hint,
+    )
+
+
+def _hidden_words(rows: pd.DataFrame) -> list[str]:
+    """Return words of groups that stand in prompts or items of a table without words."""
+    if rows["word"].ne("").any():
+        return []
+    for name in ("template", "item"):
+        found = words_in_texts(rows[name], rows["group"])
+        if found is not None:
+            return checks.once(word for word in found[WORD] if word)
+    return []
+
+
+def with_words_in_texts(raw: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame with the words in its texts, where the user names such a column.
+
+    Raises
+    ------
+    InputError
+        If no text has words by which groups differ.
+    """
+    if not {WORD, REST} & ({*asked.values()} - {*map(str, raw.columns)}):
+        return raw
+    group = next((name for name in (asked.get("group"), *USUAL["group"]) if name in raw), None)
+    for name in raw.columns if group else ():
+        if name != group and not pd.api.types.is_numeric_dtype(raw[name]):
+            texts = raw[name].fillna("").astype(str).str.strip()
+            found = words_in_texts(texts, raw[group].astype(str))
+            if found is not None:
+                return raw.assign(**found)
+    raise InputError(
+        "expected texts of groups that differ by a word, got none",
+        where=f"the column {WORD!r}",
+        hint="name a column of words (word=)",
+    )
+
+
 def _words_once(rows: pd.DataFrame) -> tuple[pd.Series, list[str]]:
     """Return the words, each in the first spelling that its group has, and the spellings."""
     folded = rows["word"].str.casefold()
@@ -392,21 +455,6 @@ def _words_once(rows: pd.DataFrame) -> tuple[pd.Series, list[str]]:
     )
     several = [dict.fromkeys(spelt) for spelt in spellings.values()]
     return words, checks.once("/".join(spelt) for spelt in several if len(spelt) > 1)
-
-
-def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return answers as numbers, and why each row that has none is left out."""
-    text = values.astype(str).str.strip()
-    missing = values.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
-    plain = text.str.replace(_AROUND, "", regex=True).str.lower()
-    first = plain.str.extract(_FIRST_WORD)[0].mask(plain.str.contains(rf"\b(?:{_CANNOT})\b"))
-    words = plain.map(_YES_NO).fillna(first.map(_YES_NO))
-    numbers = pd.to_numeric(plain, errors="coerce").fillna(words).where(~missing)
-    numbers = numbers.where(np.isfinite(numbers))
-    refused = numbers.isna() & ~missing & plain.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")
-    reasons = pd.Series("", index=values.index)
-    reasons = reasons.mask(numbers.isna(), "unparseable").mask(refused, "refusals")
-    return numbers, reasons.mask(missing, "missing")
 
 
 def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:

@@ -256,20 +256,22 @@ def _test(name: str, row: Any, alpha: float, prob: float) -> str:
     if math.isnan(p_value):
         return f"{name}: no test, because all differences are equal."
     tested = f"{common.at_level(p_value, alpha)} ({common.p_text(p_value)})"
-    half = _half_width(row, prob)
     if abs(mean) <= ROUNDING:
         return (
             f"{name} rates female and male sentences alike on average, over noun pairs. {tested}."
         )
-    way = "higher" if mean > 0 else "lower"
+    half = _half_width(row, prob)
+    scope = f"over noun pairs ({prob:.0%} interval)"
+    is_clear = p_value <= alpha
+    center = abs(mean) if is_clear else mean
     digits = common.decimals_of(mean, half, least=4)
-    low, high = abs(mean) - half, abs(mean) + half
-    size = f"{abs(mean):.{digits}f} [{common.signed(low, digits)}, {common.signed(high, digits)}]"
-    clear = "" if p_value <= alpha else ": no clear direction"
-    return (
-        f"{name} rates female sentences {way} than male ones by {size} over noun pairs "
-        f"({prob:.0%} interval). {tested}{clear}."
-    )
+    ends = ", ".join(common.signed(end, digits) for end in (center - half, center + half))
+    if not is_clear:
+        difference = f"female minus male {common.signed(mean, digits)} [{ends}]"
+        return f"{name}: no clear direction, {difference} {scope}. {tested}."
+    way = "higher" if mean > 0 else "lower"
+    size = f"{center:.{digits}f} [{ends}]"
+    return f"{name} rates female sentences {way} than male ones by {size} {scope}. {tested}."
 
 
 def _half_width(row: Any, prob: float) -> float:

@@ -495,7 +495,7 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     assert set(wide.contrasts(detail=True)["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
     found = fitted(choices, draws=100, tune=200, chains=2)
-    assert found.fit.provenance["sampler"]["method"] == "counts"
+    assert found.fit.provenance["sampler"]["method"] == "variational"
     ropes = found.contrasts(level="overall", detail=True).groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):

@@ -20,7 +20,7 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
         "groups": {"x": {"read": 6, "used": 2, "missing": 2, "refusals": 1, "unparseable": 1}},
-        "examples": ["perhaps"], "repeats": 2, "apart": [],
+        "examples": ["perhaps"], "repeats": 2, "apart": [], "hidden": [],
     }  # fmt: skip
 
 

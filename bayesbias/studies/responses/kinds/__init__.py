@@ -7,9 +7,11 @@ from bayesbias.studies.responses.kinds.choice import Choice
 from bayesbias.studies.responses.kinds.kind import Kind
 from bayesbias.studies.responses.kinds.number import Number
 from bayesbias.studies.responses.kinds.paired import Paired
+from bayesbias.studies.responses.kinds.stereotype import Stereotype
 from bayesbias.studies.responses.table import Responses
 
 KINDS: tuple[Kind, ...] = (
+    Stereotype(),
     Choice(),
     Paired(),
     Number(),

@@ -103,6 +103,8 @@ class Kind(ABC):
         What the number of independent answers leaves out, with the words that follow.
     question : tuple of str
         The columns that together tell the questions of the fit apart.
+    scores_have_t : bool
+        Whether a published score without a t is worth a note.
     words_by_group : bool
         Whether a word of two groups is two words, since effects of words are not by group.
     """
@@ -116,6 +118,7 @@ class Kind(ABC):
     items_are: str = "Each group"
     apart_from: str = "apart from what groups share, "
     question: tuple[str, ...] = ("question",)
+    scores_have_t: bool = True
     words_by_group: bool = True
 
     # -- the table ---------------------------------------------------------------------------------
@@ -162,7 +165,11 @@ class Kind(ABC):
             scores = tables.reply_scores(table)
         else:
             scores = self.tests(table, rows)
-        return pd.DataFrame(scores, columns=list(tables.SCORES))
+        frame = pd.DataFrame(scores, columns=list(tables.SCORES))
+        if table.published_scores is None:
+            return frame
+        first = table.published_scores.reindex(columns=[*tables.SCORES])
+        return pd.concat([first, frame], ignore_index=True)
 
     def tests(self, table: Responses, rows: pd.DataFrame) -> list[tuple[Any, ...]]:
         """Return the published tests of this kind of answers."""

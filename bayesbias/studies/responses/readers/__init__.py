@@ -1,18 +1,17 @@
-"""Readers of responses: one file a layout, each with `recognizes` and `read`; a new one is a line in `READERS`."""
+"""Readers of responses: one file a layout, with a `Layout`; a new one is a line in `LAYOUTS`."""
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
-from bayesbias.core.frames import read_rows
 from bayesbias.studies.responses import columns as beside_columns, factorial, table as tables
 from bayesbias.studies.responses.readers import (
+    bbq,
     choices,
     crows_pairs,
     fmat,
@@ -20,22 +19,30 @@ from bayesbias.studies.responses.readers import (
     inspect_log,
     lm_eval,
     logprob,
+    plain_table,
+    promptfoo,
+    stereoset,
 )
+from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 from bayesbias.studies.responses.table import COLUMNS, Responses
+from bayesbias.studies.responses.template_scores import COUNTS
 
 __all__ = ["load_responses"]
 
-# A reader takes a file as `read_rows` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
-READERS: dict[str, Any] = {
-    "lm_eval": lm_eval,
-    "crows_pairs": crows_pairs,
-    "choices": choices,
-    "logprob": logprob,
-    "fmat": fmat,
-    "gender_sentiment": gender_sentiment,
-}
-LAYOUTS = ("inspect_log", *READERS, "table")  # the first and the last are taken as they are
-OPEN = ("table", "lm_eval", "inspect_log")  # layouts of which users name columns
+LAYOUTS: tuple[Layout, ...] = (
+    inspect_log.LAYOUT,
+    promptfoo.LAYOUT,
+    stereoset.LAYOUT,
+    lm_eval.LAYOUT,
+    bbq.LAYOUT,
+    crows_pairs.LAYOUT,
+    choices.LAYOUT,
+    logprob.LAYOUT,
+    fmat.LAYOUT,
+    gender_sentiment.LAYOUT,
+    plain_table.LAYOUT,
+)
+"""In the order in which a file is offered to them; the last takes any table."""
 TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
 
 
@@ -47,17 +54,18 @@ def load_responses(
     positive: str | None = None,
     where: str | None = None,
     refused: bool = False,
+    values: Mapping[str, float] | None = None,
 ) -> Responses:
-    r"""Read files of answers.
+    r"""Read files of answers, all in one layout.
 
     Parameters
     ----------
     files : path or sequence of paths
-        CSV, TSV, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
+        CSV, TSV, JSON, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
         CSV may have semicolons and decimal commas.
     layout : str, optional
-        One of ``inspect_log, lm_eval, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
-        by default what the columns of each file tell.
+        One of ``inspect_log, promptfoo, stereoset, lm_eval, bbq, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
+        by default what the columns of the files tell.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``. Of samples of
         lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.
@@ -67,6 +75,8 @@ def load_responses(
         Which rows to use, such as ``"resume != strong"``.
     refused : bool
         Whether the outcome is that an answer is a refusal (1) or not (0).
+    values : mapping, optional
+        Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``.
 
     Returns
     -------
@@ -75,7 +85,7 @@ def load_responses(
     Raises
     ------
     InputError
-        If a file cannot be read, or columns are missing.
+        If a file cannot be read, columns are missing, or files have different layouts.
 
     Examples
     --------
@@ -92,42 +102,27 @@ def load_responses(
     if not given:
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
-        checks.choice(layout, LAYOUTS, "layout")
+        checks.choice(layout, [known.name for known in LAYOUTS], "layout")
     asked, beside = beside_columns.beside_of(dict(columns or {}))
     # A column of filters that is named tells rows apart.
-    several_filters = lm_eval.FILTER in asked.values()
-    wanted = asked.pop(lm_eval.FILTER, None)
-    filters: dict[str, list[str]] = {}  # taken -> left out
-    frames, paths = [], []
-    fields: dict[str, None] = {}  # of the files themselves, those of questions first
-    for file in given:
-        path = path_of(file, "files")
-        check_file(path)
-        whole = Path(os.path.abspath(path))  # whose folder has a name
-        is_log = path.suffix == ".eval"
-        with guarded(path, "a log of Inspect"):
-            frame = rows = inspect_log.samples(path) if is_log else read_rows(path)
-        names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
-        fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
-        known = [layout_name for layout_name, reader in READERS.items() if reader.recognizes(rows)]
-        name = layout or ("inspect_log" if is_log else [*known, "table"][0])
-        with guarded(path, f"a file of the layout {name}", f"use {', '.join(LAYOUTS)}"):
-            if name == "lm_eval" and not several_filters:
-                taken = lm_eval.filter_of(rows, whole, wanted, filters)
-                if taken:
-                    of_filter = rows[lm_eval.FILTER].astype(str)
-                    filters.setdefault(taken, []).extend(of_filter[of_filter != taken].unique())
-                    rows = rows[of_filter == taken].reset_index(drop=True)
-            if name in READERS:
-                frame = READERS[name].read(rows, whole)
-        frame.attrs.setdefault("layout", name)
-        frames.append(frame)
-        paths.append(whole)
-    if wanted is not None and not filters:
+    wanted_filter = None
+    if lm_eval.FILTER not in asked.values():
+        wanted_filter = asked.pop(lm_eval.FILTER, None)
+
+    sources = [_source(file) for file in given]
+    answers = _answers(sources, layout, Request(asked, wanted_filter))
+    if wanted_filter is not None and not any(part.filter for part in answers.values()):
         problem = "expected a filter of samples of lm-evaluation-harness, got none of these files"
         raise InputError(problem, where="--columns filter", hint="leave it out")
-    layout = frames[0].attrs["layout"]
-    frame = pd.concat(frames, keys=paths)
+    form = _one_layout(answers)
+
+    fields: dict[str, None] = {}  # of the files themselves
+    for part in answers.values():
+        fields |= dict.fromkeys(part.fields or ())
+    frame = pd.concat([part.frame for part in answers.values()], keys=answers)
+    frame = tables.with_words_in_texts(frame, asked)
+    if form.name == bbq.LAYOUT.name:  # whose reader took the column of predictions
+        asked.pop("outcome", None)
     if where is not None:
         frame = beside_columns.rows_where(frame, where)
     frame, factors = factorial.with_cells(frame, asked.get("group", ""))
@@ -135,70 +130,180 @@ def load_responses(
         checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
             raise InputError(
-                f"expected a column of the layout {layout} for the {ours}, got {theirs!r}",
+                f"expected a column of the layout {form.name} for the {ours}, got {theirs!r}",
                 where="--columns",
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    known = frame.columns if layout in OPEN else [*COLUMNS, *tables.USUAL["outcome"]]
+    known = frame.columns if form.is_open else [*COLUMNS, *tables.USUAL["outcome"]]
     free = [name for name in known if name in frame and name not in beside.names]
     named = tables.named_columns(free, asked, fields)
-    notes = _scores_left_out(filters, [frame.attrs.get("metrics", []) for frame in frames], asked)
+    notes = [note for part in answers.values() for note in part.notes]
+    notes = [*checks.once(notes), *_scores_left_out([*answers.values()], asked)]
+
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
     used = {*named.values(), *factors, *beside.names}
-    unused = [name for name in fields if name not in used] if layout in OPEN else ()
+    unused = [name for name in fields if name not in used] if form.is_open else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
-    if models := _models(frame, named, name == "lm_eval"):
+
+    if models := _models(frame, named, form.name == lm_eval.LAYOUT.name):
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
     table = tables.table_of(
-        frame.reset_index(drop=True), named, shown_paths, positive, factors, beside, refused
+        frame.reset_index(drop=True), named, shown_paths, positive, values, factors, beside, refused
     )
-    called = {each.attrs.get("outcome", table.outcome) for each in frames}
-    chosen = {each["item"].iloc[0]: each.attrs["note"] for each in frames if "note" in each.attrs}
-    for item, note in chosen.items():
-        words = table.frame[table.frame["item"] == item].groupby("group", sort=False)["word"]
-        listed = [f"{group.capitalize()} words: {some(own, 3)}." for group, own in words]
-        notes.append(" ".join([f"{item}: {note}", *listed]))
-    several = "the second names" if chosen else "outcome"
+
+    of_items: dict[str, str] = {}
+    for part in answers.values():
+        of_items |= part.notes_of_items
+    notes += [_note_of_item(table, item, note) for item, note in of_items.items()]
+    outcomes = {part.outcome or table.outcome for part in answers.values()}
+    several = "the second names" if of_items else "outcome"
     return replace(
         table,
-        outcome="refused" if refused else called.pop() if len(called) == 1 else several,
-        published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""),
-        noun=frames[0].attrs.get("noun", "word"),
+        outcome="refused" if refused else outcomes.pop() if len(outcomes) == 1 else several,
+        published=form.published,
+        noun=next(iter(answers.values())).noun,
         notes=(*notes, *table.notes),
         unused=tuple(unused),
-        name=some([path.name for path in paths]),
+        name=some([path.name for path in answers]),
+        published_scores=_published_scores(answers, models),
+        answer_counts=_answer_counts(answers, models),
     )
 
 
-def _scores_left_out(
-    filters: Mapping[str, Sequence[str]], metrics: Sequence[Sequence[str]], asked: Mapping[str, str]
-) -> list[str]:
+def _source(file: checks.FilePath) -> Source:
+    """Return a file as a source, with a path whose folder has a name."""
+    path = path_of(file, "files")
+    check_file(path)
+    return Source(Path(os.path.abspath(path)))
+
+
+def _answers(
+    sources: Sequence[Source], layout: str | None, request: Request
+) -> dict[Path, Answers]:
+    """Return the answers of each file that has any."""
+    forms = {source.path: _layout_of(source, layout) for source in sources}
+    companions = tuple(source for source in sources if forms[source.path].accompanies(source))
+    if len(companions) == len(sources):
+        form = forms[sources[0].path]
+        raise InputError(
+            f"expected answers, got what the layout {form.name} needs beside them",
+            where=str(sources[0].path),
+            hint="name the files of answers too",
+        )
+    request = replace(request, companions=companions)
+    answers: dict[Path, Answers] = {}
+    for source in sources:
+        if source in companions:
+            continue
+        form = forms[source.path]
+        valid = ", ".join(known.name for known in LAYOUTS)
+        with guarded(source.path, f"a file of the layout {form.name}", f"use {valid}"):
+            part = form.read(source, request)
+        if part.fields is None:
+            part = replace(part, fields=_fields(source.rows))
+        answers[source.path] = replace(part, layout=part.layout or form.name)
+        if part.filter:
+            request = replace(request, filters=(*request.filters, part.filter))
+    return answers
+
+
+def _layout_of(source: Source, layout: str | None) -> Layout:
+    """Return the layout of a file: the one that is named, or the first that recognizes it."""
+    for known in LAYOUTS:
+        if layout is not None and known.name == layout:
+            return known
+        if layout is None and (known.recognizes(source) or known.accompanies(source)):
+            return known
+    raise AssertionError("the last layout takes any file")
+
+
+def _fields(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Return the columns of a file, those of questions first and by their own name."""
+    names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
+    return tuple(name.removeprefix("doc.") for name in names)
+
+
+def _one_layout(answers: Mapping[Path, Answers]) -> Layout:
+    """Return the layout of all files; refuse files of several, whose columns mean different things."""
+    files: dict[str, Path] = {}
+    for path, part in answers.items():
+        files.setdefault(str(part.layout), path)
+    if len(files) > 1:
+        (first, first_path), (second, second_path), *_ = files.items()
+        raise InputError(
+            f"expected files of one layout, got {first_path} ({first}) and {second_path} ({second})",
+            where="files",
+            hint="fit them one after the other, or name the layout of all (--layout NAME)",
+        )
+    return next(known for known in LAYOUTS if known.name in files)
+
+
+def _scores_left_out(answers: Sequence[Answers], asked: Mapping[str, str]) -> list[str]:
     """Say which of several scores of one answer is taken."""
     notes = []
-    for taken, others in filters.items():
-        if left := checks.once(others):
+    others: dict[str, list[str]] = {}  # by the filter that is taken
+    for part in answers:
+        others.setdefault(part.filter, []).extend(part.other_filters)
+    for taken, names in others.items():
+        if names:
             notes.append(
-                f"The filter {taken} is taken, not {some(left)}: they score the same answers. "
-                "--columns filter=NAME takes another."
+                f"The filter {taken} is taken, not {some(checks.once(names))}: they score the same "
+                "answers. --columns filter=NAME takes another."
             )
-    several = {tuple(names) for names in metrics if len(names) > 1}
+    several = [part.scores for part in answers if len(part.scores) > 1]
     if several and "outcome" not in asked:
-        taken, *others = next(iter(several))
+        taken, *left = several[0]
         notes.append(
-            f"The outcome is {taken}, not {some(others)}. --columns outcome=NAME takes another."
+            f"The outcome is {taken}, not {some(left)}. --columns outcome=NAME takes another."
         )
     return notes
+
+
+def _published_scores(
+    answers: Mapping[Path, Answers], models: Mapping[Path, str]
+) -> pd.DataFrame | None:
+    """Return the published scores of all files, with the models that files are compared as."""
+    parts = []
+    for path, part in answers.items():
+        scores = part.published_scores
+        if scores is not None:
+            name = scores["name"] + f", {models[path]}" if models else scores["name"]
+            parts.append(scores.assign(name=name))
+    return pd.concat(parts, ignore_index=True) if parts else None
+
+
+def _answer_counts(
+    answers: Mapping[Path, Answers], models: Mapping[Path, str]
+) -> pd.DataFrame | None:
+    """Return the counts of all files, with the models that files are compared as."""
+    parts = []
+    for path, part in answers.items():
+        counts = part.answer_counts
+        if counts is not None:
+            parts.append(counts.assign(model=models[path]) if models else counts)
+    if not parts:
+        return None
+    together = pd.concat(parts)
+    labels = [name for name in together if name not in COUNTS]
+    return together.groupby(labels, as_index=False, sort=False)[list(COUNTS)].sum()
+
+
+def _note_of_item(table: Responses, item: str, note: str) -> str:
+    """Say what an answer to an item means, and name some words of each group."""
+    words = table.frame[table.frame["item"] == item].groupby("group", sort=False)["word"]
+    listed = [f"{group.capitalize()} words: {some(texts, 3)}." for group, texts in words]
+    return " ".join([f"{item}: {note}", *listed])
 
 
 def _models(frame: pd.DataFrame, named: Mapping[str, str], harness: bool) -> dict[Path, str]:
@@ -207,15 +312,17 @@ def _models(frame: pd.DataFrame, named: Mapping[str, str], harness: bool) -> dic
     Samples of lm-evaluation-harness are of the model that their folder names, unless files of one
     folder have most questions in common.
     """
-    own = [theirs for ours, theirs in named.items() if ours not in ("outcome", "model")]
+    questions = [theirs for ours, theirs in named.items() if ours not in ("outcome", "model")]
     paths = frame.index.get_level_values(0)
     stems, folders = {p: p.stem for p in paths}, {p: p.parent.name for p in paths}
     names = stems if len({*stems.values()}) == len(stems) else folders
     if "model" in named and frame[named["model"]].ne("").any():
         if not harness or not frame[named["model"]].eq(paths.map(folders)).all():
             return {}
-        own.append(named["model"])
-    asked = frame[own].reset_index(0, names="file").drop_duplicates()
-    again = asked.duplicated(own, keep=False) if own else pd.Series(0.0, asked.index)
-    apart = asked["file"].map(lambda path: path.parent if harness else "")
+        questions.append(named["model"])
+    rows = frame[questions].reset_index(0, names="file").drop_duplicates()
+    again = pd.Series(0.0, rows.index)
+    if questions:
+        again = rows.duplicated(questions, keep=False)
+    apart = rows["file"].map(lambda path: path.parent if harness else "")
     return names if again.groupby(apart).mean().max() > 0.5 else {}

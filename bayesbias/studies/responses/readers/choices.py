@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
+from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 
 type Stimuli = dict[str, dict[str, list[str]]]
 
@@ -24,16 +25,17 @@ _JOINED = re.compile(r"(.*)[-–—:](.*)")
 _AROUND = " \t*.,;'\"[]()-0123456789"
 
 
-def recognizes(rows: pd.DataFrame) -> bool:
+def recognizes(source: Source) -> bool:
     """Say whether a table has the columns of the layout."""
-    return {"0", "llm", "category", "variation"} <= set(map(str, rows.columns))
+    return {"0", "llm", "category", "variation"} <= source.columns
 
 
-def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+def read(source: Source, request: Request) -> Answers:
     """Return a row a word of an answer; of an answer without a single choice one row that says why."""
+    path = source.path
     stimuli = _stimuli(path.parent)
     out = []
-    for number, row in enumerate(rows.to_dict("records")):
+    for number, row in enumerate(source.rows.to_dict("records")):
         kind = str(row["category"])
         near = [name for name in stimuli if name == kind or name.replace(" ", "").startswith(kind)]
         if not near:
@@ -58,9 +60,8 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
             out.append({**common, "group": group[word], "word": word, "outcome": found.get(word)})
     frame = pd.DataFrame(out).sort_values("group", kind="stable", ascending=False)
     first, second = some(own["A"], 3), some(own["B"], 3)
-    frame.attrs["outcome"] = second
-    frame.attrs["note"] = f"an answer is 1 if the word was given to {second}, and 0 if to {first}."
-    return frame
+    note = f"an answer is 1 if the word was given to {second}, and 0 if to {first}."
+    return Answers(frame, outcome=second, notes_of_items={frame["item"].iloc[0]: note})
 
 
 @functools.cache
@@ -99,3 +100,6 @@ def _stimuli(folder: Path) -> Stimuli:
                 own["words"] = words
             own["synonym"] = synonyms or own["synonym"]
     return out
+
+
+LAYOUT = Layout("choices", recognizes, read, published="answers")

@@ -1,8 +1,8 @@
 """Pairs of sentences, one more stereotyped than the other: columns ``sent_more``, ``sent_less``, ``bias_type`` and two scores."""
 
-from pathlib import Path
-
 import pandas as pd
+
+from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 
 SCORES = ("logp_more", "sent_more_score", "score_more")
 PAIRS = [(name, name.replace("more", "less")) for name in SCORES]
@@ -14,12 +14,17 @@ TYPES = [  # by their number, which some copies of CrowS-Pairs have
 ]  # fmt: skip
 
 
-def recognizes(rows: pd.DataFrame) -> bool:
+def recognizes(source: Source) -> bool:
     """Say whether a table has both sentences and both scores."""
-    return any(set(pair) <= set(rows.columns) for pair in PAIRS)
+    return any(set(pair) <= source.columns for pair in PAIRS)
 
 
-def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+def read(source: Source, request: Request) -> Answers:
+    """Return two rows a pair."""
+    return pairs_of(source.rows)
+
+
+def pairs_of(rows: pd.DataFrame) -> Answers:
     """Return two rows a pair, the item being the type of bias; its sentences tell it from others."""
     scores = next(pair for pair in PAIRS if set(pair) <= set(rows.columns))
     numbered = {str(number): name for number, name in enumerate(TYPES)}
@@ -36,5 +41,7 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     ]
     out = pd.concat(parts, ignore_index=True)
     outcome = "log likelihood" if "logp_more" in rows else "score"
-    out.attrs |= {"layout": "crows_pairs", "outcome": outcome, "noun": "sentence pair"}
-    return out
+    return Answers(out, LAYOUT.name, outcome, "sentence pair")
+
+
+LAYOUT = Layout("crows_pairs", recognizes, read, published="share")

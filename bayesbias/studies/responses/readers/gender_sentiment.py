@@ -1,30 +1,30 @@
 """Predictions of sentiment for sentences about women and men, in any layout of `bayesbias.load_predictions`."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from bayesbias.classifiers.top_label import positive_scores
+from bayesbias.studies.responses.readers.layout import Answers, Layout, Request, Source
 
 NEEDED = {"noun_pair", "profession", "gender", "probability"}
 SENTENCES = (800, 840)  # without and with control sentences
 
 
-def recognizes(rows: pd.DataFrame) -> bool:
+def recognizes(source: Source) -> bool:
     """Say whether a table has the columns of the sentences, or is predictions alone, without a header."""
-    first = pd.to_numeric(pd.Series(rows.columns, dtype=object), errors="coerce")
-    alone = bool(first.notna().all()) and len(rows) + 1 in SENTENCES
-    return set(rows.columns) >= NEEDED or alone
+    first = pd.to_numeric(pd.Series(source.rows.columns, dtype=object), errors="coerce")
+    alone = bool(first.notna().all()) and len(source.rows) + 1 in SENTENCES
+    return source.columns >= NEEDED or alone
 
 
-def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+def read(source: Source, request: Request) -> Answers:
     """Return a row a sentence: pairs of nouns are words, and professions are items."""
-    if set(rows.columns) >= NEEDED:
-        frame = rows.assign(probability=positive_scores(rows, "probability", where=path)[0])
+    if source.columns >= NEEDED:
+        probability, _ = positive_scores(source.rows, "probability", where=source.path)
+        frame = source.rows.assign(probability=probability)
     else:
         from bayesbias.classifiers.predictions import load_predictions
 
-        frame = load_predictions(path).frame
+        frame = load_predictions(source.path).frame
     if "control" in frame:
         frame = frame[frame["control"].astype(str).str.lower().ne("true")]
     names = {
@@ -32,5 +32,7 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         "classifier" if "classifier" in frame else "model": "model",
     }  # fmt: skip
     out = frame.filter(list(names)).rename(columns=names)
-    out.attrs |= {"outcome": "probability", "noun": "noun pair"}
-    return out
+    return Answers(out, outcome="probability", noun="noun pair")
+
+
+LAYOUT = Layout("gender_sentiment", recognizes, read)

@@ -2,55 +2,185 @@
 
 The model is the name of the folder that the harness writes for it. Fields of the question are columns
 by their own name (``--columns group=gender``), and so is each metric. A task with several filters has
-a line for each filter of an answer, of which one is taken.
+a line for each filter of an answer, of which one is taken. Tasks about bias have columns of their own
+in `TASKS`, told by the fields of their questions.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError
-from bayesbias.studies.responses.readers import crows_pairs
+from bayesbias.studies.responses.readers import bbq, crows_pairs, logprob
+from bayesbias.studies.responses.readers.layout import (
+    Answers,
+    Layout,
+    Request,
+    Source,
+    with_defaults,
+)
 
-METRICS = ("outcome", "acc", "exact_match", "pct_stereotype", "acc_norm", "likelihood_diff")
+METRICS = (
+    "outcome",
+    "acc",
+    "exact_match",
+    "pct_stereotype",
+    "acc_norm",
+    "pct_male_preferred",
+    "likelihood_diff",
+)
 FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
+_BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
+_LISTED = "metrics"  # the column that names the metrics of a line
 
 
-def recognizes(rows: pd.DataFrame) -> bool:
+def recognizes(source: Source) -> bool:
     """Say whether lines hold a question and its answers."""
-    return "doc_id" in rows.columns and "filtered_resps" in rows.columns
+    return {"doc_id", "filtered_resps"} <= source.columns
 
 
-def filter_of(rows: pd.DataFrame, path: Path, wanted: str | None, taken: Collection[str]) -> str:
-    """Return the filter whose scores are taken: the wanted one, or one that other files are read with.
-
-    Else it is ``none``, or the first in the file. It is an empty text where lines name no filter.
-    """
-    filters = list(rows[FILTER].dropna().astype(str).unique()) if FILTER in rows else []
-    if wanted is not None and wanted not in filters:
-        problem = f"expected samples with the filter {wanted!r}, got none"
-        raise InputError(problem, where=str(path), valid=filters)
-    preferred = [wanted] if wanted is not None else [*taken, _NO_FILTER, *filters]
-    return next((name for name in preferred if name in filters), "")
-
-
-def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return a row a question; of CrowS-Pairs a row a sentence, with its log likelihood."""
+def read(source: Source, request: Request) -> Answers:
+    """Return a row a question; of CrowS-Pairs a row a sentence, and of co-occurrences a row a gender."""
+    rows, taken, others = _with_one_filter(source, request)
     rows = rows.rename(columns=lambda name: str(name).removeprefix("doc."))
     rows = rows.loc[:, ~rows.columns.duplicated()]
-    model = path.parent.name
-    task = re.sub(r"_\d{4}-\d\d-\d\dT.*$", "", path.stem.removeprefix("samples_"))
-    if {"sent_more", "sent_less"} <= set(rows.columns):
-        scores = [[float(one[0]) for one in answers] for answers in rows["filtered_resps"]]
-        more, less = zip(*scores, strict=True)
-        pairs = rows.assign(logp_more=more, logp_less=less, model=model)
-        return crows_pairs.read(pairs, path)
-    usual = {"item": rows["doc_id"].astype(str), "template": task, "model": model}
-    scored = [name for name in METRICS if name in rows and rows[name].notna().any()]
-    usual |= {"outcome": rows[scored[0]]} if scored else {}
-    out = rows.assign(**{name: own for name, own in usual.items() if name not in rows})
-    out.attrs["metrics"] = scored
-    return out
+    model = source.path.parent.name
+    fields = set(rows.columns)
+    if {"sent_more", "sent_less"} <= fields:
+        pairs = _pairs_of_sentences(rows.assign(model=model))
+        return replace(pairs, filter=taken, other_filters=others)
+    if fields >= bbq.NEEDED and fields & {*_BBQ_METRICS}:
+        return replace(_bbq(rows, model, source.path), filter=taken, other_filters=others)
+    if {"occupation", "likelihood_diff", "pct_male_preferred"} <= fields:
+        pairs = _cooccurrence(rows.assign(model=model, template=_task(source.path)))
+        return replace(pairs, filter=taken, other_filters=others)
+
+    usual = {"template": _task(source.path), "model": model}
+    metrics = _metrics(rows)
+    rows = rows.assign(**{name: rows[name].map(_first) for name in metrics})
+    if metrics:
+        usual["outcome"] = rows[metrics[0]]
+    usual |= _columns_of_task(rows)
+    out = rows.assign(**{name: value for name, value in usual.items() if name not in rows})
+    out = with_defaults(out, {"item": rows["doc_id"].astype(str)})
+    return Answers(out, scores=tuple(metrics), filter=taken, other_filters=others)
+
+
+def _task(path: Path) -> str:
+    """Return the task that a file is named after."""
+    return re.sub(r"_\d{4}-\d\d-\d\dT.*$", "", path.stem.removeprefix("samples_"))
+
+
+def _with_one_filter(source: Source, request: Request) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
+    """Return the lines of one filter, its name, and those of the others.
+
+    It is the one that the user names, or one that other files are read with; else ``none``, or the
+    first in the file. Where the user names the column, it tells rows apart, and all are kept.
+    """
+    rows = source.rows
+    filters = list(rows[FILTER].dropna().astype(str).unique()) if FILTER in rows else []
+    if request.filter is not None and request.filter not in filters:
+        problem = f"expected samples with the filter {request.filter!r}, got none"
+        raise InputError(problem, where=str(source.path), valid=filters)
+    if not filters or FILTER in request.columns.values():
+        return rows, "", ()
+    preferred = [*request.filters, _NO_FILTER, *filters]
+    if request.filter is not None:
+        preferred = [request.filter]
+    taken = next(name for name in preferred if name in filters)
+    kept = rows[rows[FILTER].astype(str) == taken].reset_index(drop=True)
+    return kept, taken, tuple(name for name in filters if name != taken)
+
+
+def _metrics(rows: pd.DataFrame) -> list[str]:
+    """Return the metrics of lines that hold numbers, the preferred one first."""
+    listed: dict[str, None] = {}
+    if _LISTED in rows:
+        for names in rows[_LISTED]:
+            listed |= dict.fromkeys(names if isinstance(names, list) else [])
+    names = [*METRICS, *(name for name in listed if name not in METRICS)]
+    return [name for name in names if name in rows and rows[name].map(_first).notna().any()]
+
+
+def _first(value: Any) -> Any:
+    """Return the number of a metric; of a list with one number its number, of others none."""
+    if not isinstance(value, list):
+        return value
+    return value[0] if len(value) == 1 else None
+
+
+def _likelihoods(answers: Any) -> list[float]:
+    """Return the log likelihood of each choice."""
+    return [float(answer[0]) for answer in answers]
+
+
+# Tasks about bias
+
+
+def _pairs_of_sentences(rows: pd.DataFrame) -> Answers:
+    """Return the log likelihood of both sentences of CrowS-Pairs."""
+    scores = [_likelihoods(answers) for answers in rows["filtered_resps"]]
+    more, less = zip(*scores, strict=True)
+    return crows_pairs.pairs_of(rows.assign(logp_more=more, logp_less=less))
+
+
+def _cooccurrence(rows: pd.DataFrame) -> Answers:
+    """Return the log probability of both words for each gender after ``The OCCUPATION was a``.
+
+    Choices are female, woman, male, man. The difference of genders is the metric ``likelihood_diff``.
+    """
+    likelihoods = np.array([_likelihoods(answers) for answers in rows["filtered_resps"]])
+    parts = []
+    for gender, columns in (("female", slice(0, 2)), ("male", slice(2, 4))):
+        outcome = np.logaddexp.reduce(likelihoods[:, columns], axis=1)
+        parts.append(rows.assign(group=gender, item=rows["occupation"], outcome=outcome))
+    return Answers(pd.concat(parts, ignore_index=True), outcome="log probability")
+
+
+def _bbq(rows: pd.DataFrame, model: str, path: Path) -> Answers:
+    """Return the answers to BBQ as the harness judged them: accuracy, biased, and not unknown."""
+    metric = next(name for name in _BBQ_METRICS if name in rows)
+    judged = np.array([values[:3] for values in rows[metric]], dtype=float)
+    questions = bbq.Questions(rows, str(path))
+    answered = np.ones(len(rows))
+    return bbq.answers_of(questions.labeled(model, answered, *judged.T))
+
+
+def _winogender(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the sentence without its pronoun as the template, and the occupation as the item."""
+    ids = rows["sentid"].astype(str).str.removesuffix(".txt")
+    for gender in rows["gender"].astype(str).unique():
+        ids = ids.str.removesuffix(f".{gender}")
+    item, template = logprob.parts_of_ids(ids)
+    return {"group": rows["gender"], "item": item, "template": template}
+
+
+def _toxigen(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the group that a statement is about, and the statement as the item."""
+    return {"group": rows["target_group"].astype(str), "item": rows["text"]}
+
+
+type Columns = Callable[[pd.DataFrame], dict[str, pd.Series]]
+
+TASKS: list[tuple[set[str], Columns]] = [
+    ({"sentid", "gender", "occupation"}, _winogender),
+    ({"target_group", "text", "toxicity_human"}, _toxigen),
+]
+"""Fields of the questions of a task, and what gives our columns."""
+
+
+def _columns_of_task(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return our columns of a task that is known."""
+    for fields, columns in TASKS:
+        if fields <= set(rows.columns):
+            return columns(rows)
+    return {}
+
+
+LAYOUT = Layout("lm_eval", recognizes, read, is_open=True)
