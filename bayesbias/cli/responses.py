@@ -39,16 +39,29 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
         except ValueError:
             problem = f"expected a number for {label!r}, got {number!r}"
             raise InputError(problem, where="--map") from None
+    if given["outcome"] not in (None, "refused"):
+        named["outcome"] = given["outcome"]
     from bayesbias.studies import requirements
-    from bayesbias.studies.responses.table import group_contrasts
+    from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
+    from bayesbias.studies.responses.fitting import EACH
 
     table = bb.studies.load_responses(
-        files, layout=given["layout"], columns=named, positive=given["positive"], values=values
+        files,
+        layout=given["layout"],
+        columns=named,
+        positive=given["positive"],
+        where=given["where"],
+        refused=given["outcome"] == "refused",
+        values=values,
     )
     if given["require"]:  # names are known before the fit
-        pairs = group_contrasts(table.groups) or group_contrasts(table.models)
-        known = [*(name for name, *_ in pairs), *requirements.OF_ALL]
+        pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
+        means = [f"{name} - mean" for name in table.groups]
+        each = [form.format(name) for name in EACH for form in ("{}", "|{}|")]
+        known = [*(contrast.name for contrast in pairs), *means, *each, *requirements.OF_ALL]
         for limit in requirements.read_requirements(given["require"]):
+            if requirements.CHANCE.fullmatch(limit.name):
+                continue
             requirements.contrast_named(limit.name, known)
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)

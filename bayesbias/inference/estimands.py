@@ -118,7 +118,7 @@ def mean_probabilities(
     design : Design
     draws : Mapping of str to ndarray
     kept : sequence of str
-        The terms that are kept; the others are integrated out.
+        The terms that are kept; the others are integrated out, and covariates are at zero.
     more : (ndarray of int, ndarray of shape (n, columns))
         What is added to the log odds of rows besides terms: the column of each row, and its draws.
     group : ndarray of int
@@ -127,7 +127,9 @@ def mean_probabilities(
         Which draws probabilities are computed for.
     """
     used = group >= 0
-    integrated_out = [name for name in design.spec.mu if name not in kept]
+    slopes = {name for name in design.spec.mu if design.spec.parameters[name].covariate}
+    kept = [name for name in kept if name not in slopes]
+    integrated_out = [name for name in design.spec.mu if name not in {*kept, *slopes}]
     sds = [str(design.spec.parameters[name].args["sigma"]) for name in integrated_out]
     of_sd = [design.parent[name, "sigma"][design.index[name]] for name in integrated_out]
     of_term = [design.index[name] for name in kept]

@@ -451,6 +451,8 @@ def collapse_grid(design: Design) -> Collapsed:
     """
     design = design.ordered()
     terms = normal_terms(design)
+    if design.weights is not None:
+        raise NotCollapsible("rows have weights")
     _refuse_second_ways(design.spec)
     numbered = numbered_variances(design, terms)
     index = {name: design.index[name] for name in terms}

@@ -60,12 +60,16 @@ class Measured:
         Further names, such as ``coverage``, each with what makes its `Measure`.
     refused : str
         Why no limit on a contrast is met, such as that nothing was fitted.
+    chance : function, optional
+        ``chance(limit, against)`` returns the probability that any difference of groups is larger than a
+        limit; `against` is ``pairs``, ``others`` or ``mean``.
     """
 
     make_contrasts: Callable[[], pd.DataFrame] | None
     converged: bool | None
     other: Mapping[str, Callable[[], Measure]] = field(default_factory=dict)
     refused: str = ""
+    chance: Callable[[float, str], float] | None = None
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:

@@ -390,7 +390,8 @@ class Unbalanced(Reduction):
         ----------
         design : Design
         weights : ndarray, shape (rows,), optional
-            The number of answers that the outcome of each sorted row is the mean of.
+            The number of answers that the outcome of each sorted row is the mean of; by default that of
+            the design.
 
         Raises
         ------
@@ -404,7 +405,7 @@ class Unbalanced(Reduction):
         numbered = numbered_variances(design, terms)
         layout = Layout.of(design)
         if weights is None:
-            weights = np.ones(len(design.y))
+            weights = np.ones(len(design.y)) if design.weights is None else design.weights
         priors = prior_arrays(design)
         constants = [prior_constant(*prior) for prior in zip(*priors, strict=True)]
         return cls(

@@ -58,6 +58,8 @@ class Design:
         Which rows have a term, for terms that some rows lack.
     trials : ndarray, shape (n_pairs,), optional
         The number of trials of each row, where the outcome is a count of trials.
+    weights : ndarray, shape (n_pairs,), optional
+        The number of observations that the outcome of each row is the mean of.
     """
 
     spec: ModelSpec
@@ -70,6 +72,7 @@ class Design:
     covariates: Arrays = field(default_factory=dict)
     only: Arrays = field(default_factory=dict)
     trials: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @classmethod
     def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
@@ -82,7 +85,7 @@ class Design:
             child do not determine.
         """
         parameters = spec.parameters.items()
-        numbers = [*spec.covariates(), spec.outcome, *([spec.trials] if spec.trials else [])]
+        numbers = [*spec.covariates(), spec.outcome, *filter(None, (spec.trials, spec.weights))]
         for column in [*sorted(spec.label_columns()), *numbers]:
             if column not in frame.columns:
                 names = list(map(str, frame.columns))
@@ -134,12 +137,13 @@ class Design:
             if term.only
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
+        weights = _numbers(frame, spec.weights) if spec.weights else None
         if not spec.outcome_type.possible(y, trials).all():
             where = f"the column {spec.outcome}"
             if spec.trials:
                 where = f"the columns {spec.outcome}, {spec.trials}"
             raise InputError(f"expected {spec.outcome_type.possible_words}", where=where)
-        return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials)
+        return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials, weights)
 
     @property
     def outcome_type(self) -> Outcome:
@@ -185,8 +189,16 @@ class Design:
         ordered = joint[order]
         if (ordered[1:] > ordered[:-1]).all():
             return order
+        weights = [] if self.weights is None else [self.weights]
         order = np.lexsort(
-            (self.y, *self.covariates.values(), *self.only.values(), *self.index.values(), joint)
+            (
+                *weights,
+                self.y,
+                *self.covariates.values(),
+                *self.only.values(),
+                *self.index.values(),
+                joint,
+            )
         )
         return None if np.array_equal(order, np.arange(len(order))) else order
 
@@ -213,6 +225,7 @@ class Design:
             covariates=of(self.covariates),
             only=of(self.only),
             trials=None if self.trials is None else self.trials[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     @functools.cached_property
@@ -226,7 +239,7 @@ class Design:
         columns = {
             id(column): column for group in (rows.units, rows.index) for column in group.values()
         }
-        trials = [] if rows.trials is None else [rows.trials]
+        trials = [each for each in (rows.trials, rows.weights) if each is not None]
         more = (*rows.covariates.values(), *rows.only.values(), *trials)
         for column in (rows.y, *columns.values(), *more):
             digest.update(np.ascontiguousarray(column))
@@ -285,9 +298,10 @@ class Design:
     def noise(self, draws: Arrays, arg: str) -> np.ndarray | float:
         """Return ``sigma`` or ``nu`` of each row, or the one number they share."""
         value = self.spec.noise[arg]
-        if not isinstance(value, str):
-            return float(value)
-        return self._of_rows(value, draws)
+        noise = self._of_rows(value, draws) if isinstance(value, str) else float(value)
+        if self.weights is None or arg != "sigma":
+            return noise
+        return noise / np.sqrt(self.weights)
 
     def prior_draws(self, n: int, seed: int, given: Arrays | None = None) -> Arrays:
         """Draw every parameter from its prior, given values of some.

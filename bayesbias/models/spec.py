@@ -132,6 +132,9 @@ class ModelSpec:
         The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
     trials : str
         Of ``Binomial`` the column that holds how many trials each count is out of; else empty.
+    weights : str
+        Of ``Normal`` the column that holds how many observations each outcome is the mean of; empty
+        where each is one.
     parameters : Mapping of str to Parameter
         In the order of the file.
     results : Results
@@ -165,6 +168,7 @@ class ModelSpec:
     parameters: Mapping[str, Parameter]
     results: Results = RESULTS_OF_PAIRS
     trials: str = ""
+    weights: str = ""
     trim: bool = False
     sha256: str = ""
     text: str = field(default="", repr=False)
@@ -276,10 +280,12 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     needed = ["outcome", "distribution", "mu", *outcome_type.args]
     if outcome_type.has_trials:
         needed.append("trials")
-    checks.known_keys(lik, (*needed, "units"), at, needed=needed)
+    more = ("units", "weights") if outcome_type.normal else ("units",)
+    checks.known_keys(lik, (*needed, *more), at, needed=needed)
     here = f"{at}, key outcome"
     outcome = checks.text(lik["outcome"], here)
     trials = checks.text(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
+    weights = checks.text(lik["weights"], f"{at}, key weights") if "weights" in lik else ""
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
     _expect(outcome not in dims, "a column that is no dimension of a parameter", here, outcome)
     for name in parameters:
@@ -305,6 +311,7 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         parameters=parameters,
         results=results,
         trials=trials,
+        weights=weights,
         trim=raw.get("trim", False),
         sha256=sha256_of(text),
         text=text.decode("utf-8"),

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -233,6 +233,99 @@ def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
     return checks.distinct(checks.texts(names, where, 1), "column", where)
 
 
+def with_factors(
+    spec: ModelSpec,
+    factors: Mapping[str, str],
+    words_cross: bool = False,
+    left_out: Collection[tuple[str, str]] = (),
+) -> ModelSpec:
+    """Return the model of responses with effects of the factors that groups cross.
+
+    Beside each effect of groups by items or by templates it has one of each factor: if women and men
+    differ from item to item, the same holds for all cells of women.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        A model whose results are for groups under models.
+    factors : Mapping of str to str
+        The column of each factor.
+    words_cross : bool
+        Whether a word belongs to several groups. Then it also has an effect in each.
+    left_out : collection of (str, str)
+        Factors that have no effect by a column, item or template; a note names them.
+
+    Examples
+    --------
+    >>> spec = with_factors(load_model("responses"), {"age": "factor age", "gender": "factor gender"})
+    >>> [name for name in spec.mu if name.startswith(("age", "gender"))]
+    ['age_by_item', 'gender_by_item', 'age_by_template', 'gender_by_template']
+    """
+    document = tomllib.loads(spec.text)
+    parameters, terms = document["parameter"], list(spec.mu)
+
+    def add(name: str, like: str, dims: list[str]) -> None:
+        sd = spec.parameters[like].args["sigma"]
+        scale = {key: value for key, value in parameters[str(sd)].items() if key != "dims"}
+        parameters[name] = {**parameters[like], "dims": dims, "sigma": f"{name}_sd"}
+        parameters[f"{name}_sd"] = scale
+        terms.insert(terms.index(like), name)
+
+    for like in ("group_by_item", "group_by_template"):
+        if like not in spec.mu:
+            continue
+        other = spec.parameters[like].dims[1]
+        for factor, column in factors.items():
+            name = f"{re.sub(r'\W', '_', factor)}_by_{other}"
+            if not name.isidentifier() or name in parameters:
+                name = f"factor_{name}"
+            if (factor, other) not in left_out:
+                add(name, like, [column, other])
+    if words_cross and "group_by_word" not in spec.mu:
+        add("group_by_word", "word_effect", ["group", "word"])
+    document["likelihood"]["mu"] = terms
+    if left_out:
+        unseen = ", ".join(f"{factor} by {other}" for factor, other in left_out)
+        note = (
+            f"Left out, since the means of cells show no such effects (F test, p > .2): {unseen}."
+        )
+        document["notes"] = [*spec.notes, note]
+    fixed = dict.fromkeys([*spec.results.fixed, *factors.values()])
+    document["results"]["fixed"] = [name for name in fixed if name != spec.results.group]
+    return _of_document(document, spec)
+
+
+def with_covariates(spec: ModelSpec, covariates: Sequence[str], weights: str = "") -> ModelSpec:
+    """Return the model with a slope on each covariate, and with weights of its rows.
+
+    A slope has the prior of the first term of the mean: one SD of numbers, 2.5 of log odds.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    covariates : sequence of str
+        Columns of numbers around zero.
+    weights : str
+        The column of the numbers of observations that outcomes are the means of.
+
+    Examples
+    --------
+    >>> spec = with_covariates(load_model("responses"), ["adjust age"], "weight")
+    >>> spec.mu[-1], spec.parameters["adjust_1"].covariate, spec.weights
+    ('adjust_1', 'adjust age', 'weight')
+    """
+    document = tomllib.loads(spec.text)
+    sigma = document["parameter"][spec.mu[0]]["sigma"]
+    terms = [f"adjust_{number}" for number in range(1, len(covariates) + 1)]
+    for term, column in zip(terms, covariates, strict=True):
+        prior = {"distribution": "Normal", "mu": 0, "sigma": sigma, "times": column}
+        document["parameter"][term] = prior
+    document["likelihood"]["mu"] = [*spec.mu, *terms]
+    if weights:
+        document["likelihood"]["weights"] = weights
+    return _of_document(document, spec)
+
+
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 
@@ -283,7 +376,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     n = len(design.y)
     means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
-    if not design.outcome_type.row_effects(design.trials):
+    if design.weights is None and not design.outcome_type.row_effects(design.trials):
         seen[_partition(np.arange(n))] = "the noise"
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:

@@ -133,7 +133,7 @@ def plot_response_templates(
     frame = frame[frame["scale"] == result.main_scale]
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
-    parts = frame["level"] != "overall"
+    parts = frame["level"].isin(("item", "template"))
     frame = frame[parts] if parts.any() else frame
     known = frame["contrast"].unique()
     names = [name for name in known if not name.endswith(" - others")]

@@ -19,11 +19,13 @@ from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
 from bayesbias.core.result import opened
-from bayesbias.inference.measured import ENDS, Measure, Measured
+from bayesbias.inference.measured import ENDS, Measure, Measured, exact
 from bayesbias.inference.view import few_draws, sure_ends
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+CHANCE = re.compile(r"P\(\|any (difference|group - others|group - mean)\| > ([\d.eE+-]+)\)")
+ANY = {"difference": "pairs", "group - others": "others", "group - mean": "mean"}
 CONVERGED = "converged"
 OF_ALL = ("coverage", CONVERGED)  # names that limits on every result may have
 UNCONVERGED = "the sampler has not converged"
@@ -116,7 +118,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
     ['gap < 0.02', 'human - neutral >= 0.9', 'converged']
     """
     out = []
-    for part in text.split(","):
+    for part in re.split(r",(?![^(|]*[)])", text):
         match = FORM.fullmatch(part)
         if match is not None:
             out.append(Requirement(match[1], match[2], float(match[3])))
@@ -183,6 +185,8 @@ def check_requirements(
 def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
     """Compare what was measured with a limit."""
     name = wanted.name
+    if chance := CHANCE.fullmatch(name):
+        return _judge(wanted, _measure_of_chance(chance, measured), method)
     if name in measured.other:
         return _judge(wanted, measured.other[name](), method)
     if measured.refused and measured.make_contrasts is None:
@@ -201,6 +205,15 @@ def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
         refused=measured.refused,
     )
     return _judge(wanted, measure, method)
+
+
+def _measure_of_chance(match: re.Match[str], measured: Measured) -> Measure:
+    """Return the probability that any difference is larger than a limit."""
+    if measured.chance is None:
+        problem = "expected a result of groups whose differences are drawn together"
+        raise InputError(problem, where="requirement", found=match[0])
+    value = measured.chance(float(match[2]), ANY[match[1]])
+    return exact(value, converged=measured.converged is not False, refused=measured.refused)
 
 
 def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
@@ -243,6 +256,27 @@ def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
     return Check(method, wanted, value, met, why, *ends, measure.by_construction, row.shown)
 
 
+def reversals(contrast: str) -> list[str]:
+    """Return the names of a contrast the other way round, also of one within a level or by levels.
+
+    Examples
+    --------
+    >>> reversals("a - b"), reversals("a - b (old)")
+    (['b - a'], ['b - a (old)'])
+    >>> reversals("(a - b): old - young")
+    ['(b - a): old - young', '(a - b): young - old']
+    """
+
+    def turned(pair: str) -> str:
+        return " - ".join(pair.split(" - ")[::-1])
+
+    if match := re.fullmatch(r"\((.+)\): (.+)", contrast):
+        return [f"({turned(match[1])}): {match[2]}", f"({match[1]}): {turned(match[2])}"]
+    if match := re.fullmatch(r"(.+?)( \(.+\))", contrast):
+        return [f"{turned(match[1])}{match[2]}", turned(contrast)]
+    return [turned(contrast)] if " - " in contrast else []
+
+
 def contrast_named(
     name: str, known: Sequence[str], names: Container[str] = ()
 ) -> tuple[str, list[str], bool]:
@@ -255,14 +289,16 @@ def contrast_named(
     >>> contrast_named("m: b - a", ["a - b"])
     ('a - b', ['m'], True)
     """
-    parts = [name] if name in known else name.split(" (")
-    contrast, *of = (part if part in known else part.strip(" )") for part in parts)
-    before, mark, after = contrast.rpartition(": ")
-    if mark and contrast not in known:
-        contrast, of = after, [before, *of]
-    turned = " - ".join(contrast.split(" - ")[::-1])
-    if contrast not in known and turned in known:
-        return turned, of, True
+    longest = sorted(known, key=len, reverse=True)
+    for model, whole in (("", name), name.split(": ", 1) if ": " in name else ("", name)):
+        ahead = [model] * bool(model)
+        for contrast in longest:
+            for form in (contrast, *reversals(contrast)):
+                if whole != form and not whole.startswith(f"{form} ("):
+                    continue
+                of = [part.strip(" )") for part in whole[len(form) :].split(" (")[1:]]
+                return contrast, [*ahead, *of], form != contrast
+    contrast = name.split(" (")[0].strip()
     if contrast not in known:
         hint = f"to limit one row, write {known[0]} ({contrast})" if contrast in names else None
         raise checks.unknown(contrast, known, "requirement", hint)

@@ -13,6 +13,7 @@ kinds of answers differ in is in `bayesbias.studies.responses.kinds`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,10 @@ from bayesbias.inference.description import units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
 from bayesbias.inference.linear import Key, contrasts_of
-from bayesbias.inference.measured import Measured, with_coverage
+from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses import factorial, table as tables, together
 from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
@@ -40,8 +41,52 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.models.design import Design
 
+BREAKDOWNS = ("item", "template")
+"""Levels with rows for parts of the questions."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
+
+
+EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
+"""Names of limits that every group must meet."""
+
+
+def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
+    """Return contrasts with each group against the mean of all groups, itself included.
+
+    With n groups it is (n - 1) / n of the difference from the others, and half that of two groups.
+    """
+    several = len(table.groups) > 2
+    parts = [rows]
+    ends = [
+        name for name in ("mean", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high") if name in rows
+    ]
+    for each in factorial.contrasts_of(table):
+        if each.level not in ("overall", "main"):
+            continue
+        own = rows[rows["contrast"] == each.name]
+        labels = each.name.split(" - ")
+        if each.level == "overall" and each.against == "others":
+            n = len(table.groups)
+            own = own.assign(contrast=each.name.removesuffix("others") + "mean")
+            own[ends] *= (n - 1) / n
+            parts.append(own)
+        pair_alone = each.against == "pairs" and (
+            not several
+            if each.level == "overall"
+            else f"{labels[0]} - others" not in {*rows["contrast"]}
+        )
+        if pair_alone and len(labels) == 2:
+            half = own.assign(contrast=f"{labels[0]} - mean")
+            half[ends] /= 2
+            other = half.assign(contrast=f"{labels[1]} - mean")
+            for low, high in (("hpdi_low", "hpdi_high"), ("mcse_low", "mcse_high")):
+                if low in half:
+                    sign = -1 if low == "hpdi_low" else 1
+                    other[low], other[high] = sign * half[high], sign * half[low]
+            other["mean"] = -half["mean"]
+            parts += [half, other]
+    return pd.concat(parts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +112,7 @@ class ResponsesResult(Result):
 
     study = "responses"  # whose sections show it, see bayesbias.output
     MACHINERY = Result.MACHINERY | {
-        "answer_kind", "breakdown", "items_title", "main_scale", "scale", "subject"
+        "answer_kind", "breakdown", "items_title", "main_scale", "rates_title", "scale", "subject"
     }  # fmt: skip
 
     responses: Responses
@@ -87,7 +132,8 @@ class ResponsesResult(Result):
         """What was analyzed, for sentences."""
         models = [model for model in self.responses.models if model]
         of = f" of {join_words(models)}" if models else ""
-        return f"responses{of} about {join_words(self.responses.groups)}"
+        about = [*self.responses.factors] or self.responses.groups
+        return f"responses{of} about {join_words(about)}"
 
     @property
     def estimands(self) -> dict[str, str]:
@@ -117,6 +163,11 @@ class ResponsesResult(Result):
         return "item" if self._fitted().table["item"].nunique() > 1 else "template"
 
     @property
+    def rates_title(self) -> str:
+        """What `rates` shows, and what it holds for."""
+        return f"Each group, the highest first, for {self.estimands['population']}"
+
+    @property
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
@@ -137,17 +188,47 @@ class ResponsesResult(Result):
 
         def contrasts() -> pd.DataFrame:
             rows = self.contrasts(prob=prob, detail=True)
-            overall, model = rows["level"] == "overall", rows["model"]
+            overall, model = ~rows["level"].isin(BREAKDOWNS), rows["model"]
             # A limit is on each model; differences between models are asked for by name.
             single = model.isin(["", *self.responses.models])
             rows = rows.assign(
                 shown=(model + " " + rows["name"].mask(overall, "")).str.strip(),
                 name=rows["name"].mask(overall, model),
-                level=rows["level"].where(single, "models"),
+                level=rows["level"].mask(overall, "overall").where(single, "models"),
             )
-            return rows[(rows["scale"] == self.main_scale) & (single | overall)]
+            rows = rows[(rows["scale"] == self.main_scale) & (single | overall)]
+            return with_means(rows, self.responses)
 
-        return {"": Measured(contrasts, self.fit.diagnostics()["ok"], coverage)}
+        converged = self.fit.diagnostics()["ok"]
+        every = self._limits_on_all(contrasts, converged)
+        chance = partial(together.exceeding, self)
+        return {"": Measured(contrasts, converged, coverage | every, chance=chance)}
+
+    def _limits_on_all(
+        self, contrasts: Callable[[], pd.DataFrame], converged: bool
+    ) -> dict[str, Callable[[], Measure]]:
+        """Return what limits on each group are compared with, signed and by size."""
+
+        def measure(against: str, is_size: bool) -> Measure:
+            names = {
+                each.name
+                for each in factorial.contrasts_of(self.responses)
+                if each.level in ("overall", "main") and each.against == against
+            }
+            rows = contrasts()
+            rows = rows[rows["level"].eq("overall") & rows["estimand"].eq("population")]
+            if against == "mean":
+                rows = rows[rows["contrast"].str.endswith(" - mean")]
+            else:
+                rows = rows[rows["contrast"].isin(names)]
+            shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
+            return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
+
+        return {
+            form.format(name): partial(measure, against, is_size)
+            for name, against in EACH.items()
+            for form, is_size in (("{}", False), ("|{}|", True))
+        }
 
     def rows_in_words(self) -> str:
         """Say what was modeled: answers, their differences, or counts of 0/1 answers."""
@@ -172,7 +253,8 @@ class ResponsesResult(Result):
             What is new. By default all of `estimands`, one after the other; by item and template those
             that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
-            By default all.
+            By default all. Groups that cross factors have ``main``, ``simple`` and ``interaction`` in the
+            place of ``overall``, which asks for all three.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -187,8 +269,11 @@ class ResponsesResult(Result):
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
+        of_factors = factorial.LEVELS if self.responses.factors else ()
+        wanted = level
         if level is not None:
-            levels = [checks.choice(level, levels, "level")]
+            checks.choice(level, [*levels, *of_factors], "level")
+            levels = ["overall" if level in of_factors else level]
         asked = [*self.estimands]
         if estimand is not None:
             asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
@@ -203,9 +288,41 @@ class ResponsesResult(Result):
         # Of items that one group alone is asked about there are no rows.
         series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
         out["contrast"], out["model"] = series.str[0], series.str[-1]
+        if of_factors:
+            kinds = {each.name: each.level for each in factorial.contrasts_of(self.responses)}
+            overall = out["level"] == "overall"
+            out["level"] = out["level"].mask(overall, out["contrast"].map(kinds))
+            if wanted in of_factors:
+                out = out[out["level"] == wanted]
         first = ["model", "contrast", "level", "name", "estimand", "scale"]
         out = out.set_index(first).reset_index()
-        return out if detail else without_detail(out)
+        last = [name for name in ("family", "low_family", "high_family") if name in out]
+        out = out[[*out.columns.drop(last), *last]]
+        return out if detail else without_detail(out.drop(columns=last))
+
+    def rates(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
+        """Estimate the rate or the mean of each group, the highest first.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals.
+        estimand : {"population", "new_words", "new_prompts", "listed_words"}
+            What is new.
+
+        Returns
+        -------
+        DataFrame
+            ``group, model, rate, rate_low, rate_high``; of 0/1 answers ``ratio, ratio_low, ratio_high``
+            to the highest group; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
+            answers were ``read, used, missing, refusals, unparseable``. Empty for paired answers, of
+            which only differences are modeled.
+        """
+        checks.choice(estimand, ESTIMANDS, "estimand")
+        if "arm" not in self._fitted().table:
+            return pd.DataFrame(columns=["group", "model", "rate", "rate_low", "rate_high"])
+        make = partial(together.rates, self, prob, estimand)
+        return self._fitted().cached(("responses", "rates", estimand, prob), make)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -322,14 +439,20 @@ class ResponsesResult(Result):
         noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
-    def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
-        """Return model, contrast and the weights of groups under models, of all contrasts."""
+    def _pairs(self, level: str = "overall") -> list[tuple[str, str, dict[str, float]]]:
+        """Return model, contrast and the weights of groups under models, of all contrasts.
+
+        By item and template a factorial table has main effects only.
+        """
         groups, models = self.responses.groups, self.responses.models
-        contrasts = tables.group_contrasts(groups) or [(groups[0], (groups[0],), ())]
+        contrasts = [
+            (contrast.name, contrast.weights)
+            for contrast in factorial.contrasts_of(self.responses)
+            if level == "overall" or contrast.level in ("overall", "main")
+        ] or [(groups[0], {groups[0]: 1.0})]
         found = []
         for own in [*zip(models, strict=True), *itertools.combinations(models, 2)]:
-            for name, a, b in contrasts:
-                sides = dict.fromkeys(a, 1 / len(a)) | {group: -1 / len(b) for group in b}
+            for name, sides in contrasts:
                 arms = itertools.product(zip(own, (1, -1), strict=False), sides.items())
                 weights = {f"{group} | {model}": sign * by for (model, sign), (group, by) in arms}
                 found.append((" - ".join(own), name, weights))
@@ -346,11 +469,13 @@ class ResponsesResult(Result):
 
         def make() -> tuple[pd.DataFrame, Design]:
             by = [*self.answer_kind.question]
+            none = {name: np.zeros(len(fit.table)) for name in fit.design.covariates}
+            design = replace(fit.design, covariates=none)  # groups are compared at the same values
             if not fit.table.duplicated(by).any():
-                return fit.table, fit.design
+                return fit.table, design
             means = fit.table.groupby(by, observed=True)["outcome"].transform("mean").to_numpy()
             first = np.flatnonzero(~fit.table.duplicated(by))
-            design = replace(fit.design, y=means).of_rows(first)
+            design = replace(design, y=means).of_rows(first)
             return fit.table.iloc[first].assign(outcome=means[first]), design
 
         return fit.cached(("responses", "questions"), make)
@@ -385,7 +510,10 @@ class ResponsesResult(Result):
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
-        return self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+        frames = self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+        if level != "overall":
+            return frames
+        return [together.with_families(frame, self, estimand, prob) for frame in frames]
 
     def _means(self, estimand: str, level: str) -> Means:
         """Return the means of arms, also of the rows that both sides of a contrast answered."""
@@ -399,12 +527,14 @@ class ResponsesResult(Result):
             if contrast:
                 compared = design.of_rows(mask).ordered()
                 parts[contrast] = mean_quantities(compared, estimand).at(level)
+        if self.responses.adjust:
+            parts = {name: replace(part, observed=None) for name, part in parts.items()}
         return Means(estimand, level, parts, rows)
 
     def _combinations(self, means: Means) -> tuple[list[Key], Any]:
         """Return the keys of all contrasts of means, and their weights of these."""
         contrasts = []
-        for model, name, arms in self._pairs():
+        for model, name, arms in self._pairs(means.level):
             label = f"{name} | {model}"
             contrasts.append((label, label, arms))
         keys = {name: part.keys for name, part in means.parts.items()}
@@ -482,14 +612,15 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed
+    from bayesbias.models.variants import trimmed, with_covariates, with_factors
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = kind_of(table)
     spec = load_model(kind.model if model is None else model)
 
     # A model without an effect of the question would treat repeats as independent.
-    repeats = "question_effect" in spec.mu and bool(table.frame.duplicated([*tables.LABELS]).any())
+    again = bool(table.frame.duplicated([*tables.LABELS]).any())
+    repeats = "question_effect" in spec.mu and again
     rows, notes_of_rows = kind.rows(table, repeats)
     published = kind.published(table, rows)
     notes = [
@@ -513,6 +644,12 @@ def fit_responses(
         return replace(result, notes=(*notes, reason))
 
     if model is None or str(model) in list_models():
+        if table.factors:
+            columns = {name: factorial.column_of(name) for name in table.factors}
+            unseen = factorial.terms_left_out(rows, table)
+            spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
+        if table.beside:
+            spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)
@@ -624,6 +761,7 @@ def _told_apart(table: Responses, kind: Kind) -> list[str]:
         )
     if table.unused and apart == given:
         together = "If a column tells which answers belong together, name it: --columns item=NAME."
+        together += " If it describes them, --columns adjust=NAME."
         hints.append(f"{together} Other columns: {some(table.unused)}.")
     if not hints:
         return []

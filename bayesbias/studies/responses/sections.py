@@ -14,6 +14,7 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
+from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.table import ASKED, Responses
@@ -23,6 +24,7 @@ QUESTION = "Do answers differ between groups, for these words and prompts and fo
 
 MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
+MOST_SHORT = 12  # rows of a short table
 MOST_SAID = 3  # contrasts in the result
 MOST_PUBLISHED = 6  # published scores on one screen
 ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
@@ -32,6 +34,13 @@ SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
     Column("se", "SE", "number"), Column("model_sd", "model SD", "number"),
+)  # fmt: skip
+RATES = (
+    "group", "model", Column("rate", "mean", "number"),
+    Column("rate_low", "{prob} HPDI", "range", upper="rate_high"), Column("ratio", "ratio", "number", 2),
+    Column("ratio_low", "{prob} HPDI", "range", 2, "ratio_high"),
+    Column("p_highest", "P(highest)", "probability"), Column("p_lowest", "P(lowest)", "probability"),
+    Column("used", "answers", "count"), Column("missing", "missing", "count"), Column("refusals", "refused", "count"),
 )  # fmt: skip
 TEMPLATE_COLUMNS = (
     Column("rows", "rows", "count"), Column("templates", "templates", "count"),
@@ -45,6 +54,7 @@ ANSWER_COLUMNS = (
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
+FACTORIAL = "main effects (each cell counts alike) and the largest interaction"
 ONE_VERDICT = False
 FILES_BEFORE = False
 FIT_FILE = "result/result.fit.nc"
@@ -90,8 +100,10 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     return common.header_of(result.fit, subject, size, "published scores")
 
 
-def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
+def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataFrame:
     """Return the overall contrasts on the first scale, for all estimands, models compared last.
+
+    Of many contrasts a short table has the highest and the lowest.
 
     The label is the model, the contrast or both: what there are several of.
     """
@@ -103,10 +115,50 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     holds_for = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
     frame = frame.assign(label=labels if parts else "", holds_for=holds_for)
     order = list(dict.fromkeys(frame["label"]))
+    if result.responses.factors:
+        return _of_factors(result, frame)
+    if len(order) > MOST_ROWS and short:
+        return _short(frame)
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
+
+
+def _short(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the highest and the lowest of many groups against the others, sorted."""
+    frame = frame[frame["estimand"] == "population"]
+    others = frame[frame["contrast"].str.endswith(" - others")]
+    frame = (others if len(others) else frame).sort_values("mean", ascending=False, kind="stable")
+    half = MOST_SHORT // 2
+    return frame if len(frame) <= MOST_SHORT else pd.concat([frame[:half], frame[-half:]])
+
+
+def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a factorial table that a screen has: main effects and the largest interaction.
+
+    A factor of two levels has one main effect, and any other one of each level against the others.
+    """
+    table = result.responses
+    contrasts = factorial.contrasts_of(table)
+    several = {
+        each.factor for each in contrasts if (each.level, each.against) == ("main", "others")
+    }
+    main = [
+        each.name
+        for each in contrasts
+        if each.level == "main"
+        and each.against == ("others" if each.factor in several else "pairs")
+    ]
+    frame = frame[frame["estimand"] == "population"]
+    interactions = frame[frame["level"] == "interaction"]
+    within = interactions[interactions["model"].isin(table.models)]
+    largest = (within["mean"] / within["sd"]).abs().sort_values(ascending=False).index[:1]
+    shown = frame[frame["contrast"].isin(main)]
+    if len(shown) > MOST_ROWS:
+        far = shown.apply(common.far_from_zero, axis=1)
+        shown = shown.loc[far.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
+    return pd.concat([shown, frame.loc[largest]])
 
 
 def importance(several: bool, rows: pd.DataFrame) -> list[float]:
@@ -198,6 +250,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         if labelled := first["label"].any():
             one = first["estimand"].eq("population").all()
             title += f", for {new}" if one else f"; new: {new}, these: the listed ones"
+            if result.responses.factors:
+                title += f"; {FACTORIAL}"
             labels = [Column("label", ""), *([] if one else labels)]
         out += [
             Section(
@@ -221,6 +275,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 show_on=DETAIL,
             ),
             Section(
+                "rates",
+                result.rates_title,
+                partial(result.rates, view.prob),
+                RATES,
+                show_on="detail page files" if len(result.rates(view.prob)) else "folder",
+            ),
+            Section(
                 "groups",
                 result.items_title,
                 partial(result.items, view.prob),
@@ -240,6 +301,9 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         where = "terminal page files" if on_screen else "detail page files"
     if counts is not None:  # the section above has them
         few, where = True, DETAIL
+    crowded = result.fit is not None and first["label"].nunique() >= MOST_SHORT
+    if crowded or (result.responses.factors and result.fit is not None):
+        few, where = True, DETAIL  # the screen is full of differences
     out.append(Section("published", title, lambda: published, SCORES, note=of_rows, show_on=where))
     if not few:
         whole = published.loc[whole_scores(result).index]
@@ -349,7 +413,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     elif rows:
         (warnings if apart else notes).append(
             f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
-            f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}."
+            f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}, or adjust=NAME "
+            "if it describes whom or what was rated."
         )
     if result.fit is None:
         why = result.notes[-1]
@@ -357,13 +422,17 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         return Interpretation(subject, f"No fit. {why}", warnings, notes, lambda: of_data[1:])
     if unsure := common.not_converged(subject, result.fit, notes):
         return unsure
-    frame, new = overall(result, view), result.estimands["population"]
+    frame, new = overall(result, view, short=False), result.estimands["population"]
     said = _sentences(result, frame, new)
-    what = "groups" if len(table.groups) > 1 else "models"
-    number = math.comb(len(table.groups if what == "groups" else table.models), 2)
-    notes += common.several_differences(number, f"pairs of {what} are compared")
+    notes += common.several_differences(*_compared(table))
+    if absent := factorial.missing_cells(table) if table.factors else []:
+        notes.append(
+            f"No answers about {join_words(absent)}: main effects are over the levels that have all."
+        )
     if len(result.published):
-        verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
+        rows = frame[frame["estimand"] == "population"]
+        first = rows["contrast"] == result.published["name"].iloc[0].partition(", ")[0]
+        verdict = (rows[first] if first.any() else rows)["verdict"].iloc[0]
         warnings += _disagreement(published_table(result, view).iloc[0], verdict, new)
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
@@ -389,6 +458,20 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 
 
+def _compared(table: Responses) -> tuple[int, str]:
+    """Return how many differences are compared, and what they are called."""
+    groups, models = len(table.groups), len(table.models)
+    pairs = [each for each in factorial.contrasts_of(table) if each.against == "pairs"]
+    if groups < 2:
+        return math.comb(models, 2), "pairs of models are compared"
+    number = len(pairs) * (models + math.comb(models, 2))
+    if table.factors:
+        return number, "differences are compared (main effects, simple effects, interactions)"
+    if models > 1:
+        return number, "differences are compared, of groups and between models"
+    return number, "pairs of groups are compared"
+
+
 def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
     """Warn where the first published test and the model disagree, and say which is the sharper."""
     p_value, se, sd = row["p_value"], row.get("se", math.nan), row.get("model_sd", math.nan)
@@ -411,6 +494,8 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     of_groups = len(table.groups) > 1
     models = frame["model"] + ": " if of_groups and len(table.models) > 1 else ""
     frame = frame.assign(label=models + frame["contrast"])
+    if table.factors:
+        return _of_factors_in_words(frame, new)
     pairs = frame[~frame["contrast"].str.endswith(" - others")]
     if pairs["label"].nunique() <= MOST_SAID:
         by_label = pairs.set_index("estimand").groupby("label", sort=False)
@@ -421,6 +506,22 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     within = pairs["model"].isin(["", *table.models])
     parts = {"groups" if of_groups else "models": pairs[within], "models in these": pairs[~within]}
     return " ".join(_largest(rows, what, new) for what, rows in parts.items() if len(rows))
+
+
+def _of_factors_in_words(frame: pd.DataFrame, new: str) -> str:
+    """Say what main effects are, and the largest interaction."""
+    main = frame[frame["level"] == "main"]
+    interaction = frame[frame["level"] == "interaction"]
+    if len(main) <= MOST_SAID:
+        each = main.set_index("estimand").groupby("label", sort=False)
+        said = [f"{_in_words(rows, new)}." for _, rows in each]
+    else:
+        said = [_largest(main, "levels", new)]
+    said += [
+        f"Largest interaction: {row.label} {common.estimate(row)}, {row.verdict}."
+        for row in interaction.itertuples()
+    ]
+    return " ".join(said)
 
 
 def _all_inconclusive(pairs: pd.DataFrame, new: str) -> str:
@@ -439,6 +540,8 @@ def _by_item(result: ResponsesResult, view: View, notes: Sequence[str]) -> list[
     if result.responses.frame["item"].nunique() < 2:
         return []
     frame = result.contrasts(view.prob, "population", "item", detail=True)
+    if result.responses.factors:
+        frame = frame.assign(level="main")
     new = result.items_title.partition(", for ")[2] or result.estimands["population"]
     also = {note.partition(": ")[0]: f" In {note.replace(': ', ', ', 1)}" for note in notes}
     rows_of = frame[frame["scale"] == result.main_scale].groupby("name", sort=False)

@@ -6,8 +6,8 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.core.formatting import in_one_line
 from bayesbias.studies.common import FLAT, between_models, one_sample
+from bayesbias.studies.responses import columns as beside_columns, factorial
 from bayesbias.studies.responses.answer_labels import numbers_of
+from bayesbias.studies.responses.columns import WEIGHT, Beside
+from bayesbias.studies.responses.factorial import Factors
 from bayesbias.studies.responses.hidden_words import REST, WORD, words_in_texts
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -69,6 +72,12 @@ class Responses:
         The columns of the data that are none of these.
     name : str
         The names of the files.
+    factors : Mapping of str to Mapping of str to str
+        Where groups cross factors, such as gender and ethnicity: the level of each that a group has.
+    adjust : tuple of str
+        Columns of `frame` that hold covariates around zero, which answers are adjusted for.
+    weighted : bool
+        Whether outcomes are means of several answers, whose numbers are in the column ``weight``.
     published_scores : DataFrame, optional
         Scores that the benchmark publishes and the rows do not give: ``name, score, n, mean_score``.
     answer_counts : DataFrame, optional
@@ -100,13 +109,21 @@ class Responses:
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
+    factors: Factors = field(default_factory=dict)
+    adjust: tuple[str, ...] = ()
+    weighted: bool = False
     published_scores: pd.DataFrame | None = None
     answer_counts: pd.DataFrame | None = None
 
     @property
     def is_choice(self) -> bool:
         """Whether all outcomes are 0 or 1."""
-        return bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+        return not self.weighted and bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+
+    @property
+    def beside(self) -> list[str]:
+        """The columns of covariates and weights."""
+        return [*self.adjust, *[WEIGHT] * self.weighted]
 
     @property
     def nouns(self) -> dict[str, str]:
@@ -127,7 +144,9 @@ class Responses:
     def pairing(self) -> list[str] | None:
         """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
-        if not shared:
+        if (
+            not shared or self.factors or self.beside
+        ):  # main effects and simple ones are not of one SD
             return None
         key, cells = ["model", *shared], self.frame[list(LABELS)].drop_duplicates()
         alone = not cells.duplicated([*key, "group"]).any()
@@ -161,13 +180,17 @@ def responses_table(
     frame: Any,
     *,
     outcome: str | None = None,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     word: str | None = None,
     template: str | None = None,
     item: str | None = None,
     model: str | None = None,
     repeat: str | None = None,
     positive: str | None = None,
+    adjust: str | Sequence[str] = (),
+    weight: str | None = None,
+    where: str | None = None,
+    refused: bool = False,
     values: Mapping[str, float] | None = None,
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
@@ -182,8 +205,9 @@ def responses_table(
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
         count as 1 and 0, and so do texts such as *Yes, I would.*
-    group : str, optional
-        Column of the group that the question is about, such as ``race``.
+    group : str or sequence of str, optional
+        Column of the group that the question is about, such as ``race``; or the columns of two or three
+        factors that groups cross, ``["gender", "ethnicity"]`` or ``"gender*ethnicity"``.
     word : str, optional
         Column of the word that stands for the group, such as a name.
     template : str, optional
@@ -197,6 +221,14 @@ def responses_table(
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``, such as
         those of a transformers pipeline. Not needed for the labels POSITIVE and NEGATIVE.
+    adjust : str or sequence of str, optional
+        Columns of covariates, numbers or categories: groups are compared at the same values.
+    weight : str, optional
+        Column of numbers of answers, where each outcome is a mean of so many.
+    where : str, optional
+        Which rows to use, such as ``"resume != strong and age < 40"``.
+    refused : bool
+        Whether the outcome is that an answer is a refusal (1) or not (0).
     values : mapping, optional
         Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``. Not needed for labels
         that are known; a note says how these are read.
@@ -218,25 +250,37 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
+    crossed = group if group is None or isinstance(group, str) else factorial.CROSS.join(group)
     asked = {
-        "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
+        "outcome": outcome, "group": crossed, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
     from bayesbias.studies.responses.readers import TEXTS, load_responses
 
+    covariates = [adjust] if isinstance(adjust, str) else [*adjust]
+    beside = Beside(tuple(covariates), weight or "")
     if isinstance(frame, str | os.PathLike):
-        return load_responses(frame, columns=given, positive=positive, values=values)
+        given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
+        given |= {WEIGHT: weight} if weight else {}
+        return load_responses(
+            frame, columns=given, positive=positive, values=values, where=where, refused=refused
+        )
     frame = frames.as_pandas(frame)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     raw = with_words_in_texts(raw, given)
+    if where is not None:
+        raw = beside_columns.rows_where(raw, where)
+    raw, factors = factorial.with_cells(raw, given.get("group", ""))
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    named = named_columns(raw.columns, given, raw.columns)
-    text = next((name for name in TEXTS if name in raw.columns), None)
+    free = [name for name in raw.columns if name not in beside.names]
+    named = named_columns(free, given, raw.columns)
+    text = next((name for name in TEXTS if name in free), None)
+    others = "data frame", positive, values, factors, beside, refused
     if text is None or {*ASKED} & {*named}:
-        return table_of(raw, named, "data frame", positive, values)
-    table = table_of(raw, {**named, "item": text}, "data frame", positive, values)
+        return table_of(raw, named, *others)
+    table = table_of(raw, {**named, "item": text}, *others)
     note = f"The items are the texts of the column {text}."
     return replace(table, notes=(note, *table.notes))
 
@@ -264,8 +308,14 @@ def table_of(
     where: str = "data frame",
     positive: str | None = None,
     chosen: Mapping[str, float] | None = None,
+    factors: Sequence[str] = (),
+    beside: Beside = Beside(),  # noqa: B008, which is a tuple
+    refused: bool = False,
 ) -> Responses:
-    """Return the table of a frame, whose columns are named (our column -> its column)."""
+    """Return the table of a frame, whose columns are named (our column -> its column).
+
+    With `factors` the groups cross these columns. Columns `beside` are covariates and weights.
+    """
     outcome = named["outcome"]
     notes = []
     checks.labels([str(theirs) for theirs in named.values()], f"{where}, name of a column")
@@ -283,8 +333,14 @@ def table_of(
             out[ours] = frames.checked_texts(texts, place, check).to_numpy()
     numbers = numbers_of(out["outcome"], chosen)
     values, reasons = numbers.values, numbers.reasons
-    notes += numbers.notes
+    if refused:
+        values = reasons.eq("refusals").astype(float)
+        reasons = reasons.where(reasons.eq("missing"), "")
+    else:
+        notes += numbers.notes
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
+    absent = beside_columns.lacking(raw, beside).reset_index(drop=True)
+    reasons = reasons.mask(reasons.eq(""), absent)
     used = reasons.eq("")
     dropped = dict.fromkeys(("missing", "refusals", "unparseable"), 0)
     dropped |= reasons[~used].value_counts().to_dict()
@@ -292,6 +348,10 @@ def table_of(
         raise _no_number(outcome, out["outcome"][reasons.ne("missing")], dropped)
     examples = checks.once(out["outcome"][reasons.eq("unparseable")].astype(str).str.strip())[:2]
     by_group = used.groupby(out["group"], sort=False).agg(read="size", used="sum")
+    lost = pd.crosstab(out["group"], reasons)
+    for why in ("missing", "refusals", "unparseable"):
+        if why in lost:
+            by_group[why] = lost[why].reindex(by_group.index)
     out = out.assign(outcome=values)[used].reset_index(drop=True)
     groups = pd.Series(out["group"].unique())
     alike = groups[groups.str.casefold().duplicated(keep=False)]
@@ -301,7 +361,13 @@ def table_of(
     notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
     asked = [*LABELS, *["repeat"] * ("repeat" in named)]
     repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
-    unused = [name for name in raw.columns if name not in named.values()]
+    taken = {*named.values(), *factors, *beside.names}
+    of_rows = raw[used.to_numpy()].reset_index(drop=True)
+    covariates = beside_columns.covariates(of_rows, beside.adjust)
+    out = pd.concat([out, covariates], axis=1)
+    if beside.weight:
+        out[WEIGHT] = beside_columns.weights(of_rows, beside.weight)
+    unused = [name for name in raw.columns if name not in taken]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
         others = others.loc[:, others.nunique() <= len(out) / 2]
@@ -318,12 +384,21 @@ def table_of(
         "apart": apart,
         "hidden": _hidden_words(out),
     }
-    if raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
+    if refused:
+        outcome = "refused"
+    elif raw[outcome].astype(str).str.contains(r"^\W*yes\b", case=False).any():
         outcome = f"{outcome} = yes"
     elif numbers.one:
         outcome = f"{outcome} = {numbers.one}"
     return Responses(
-        out[list(COLUMNS)], coverage, outcome, notes=tuple(notes), unused=tuple(map(str, unused))
+        out[[*COLUMNS, *covariates.columns, *[WEIGHT] * bool(beside.weight)]],
+        coverage,
+        outcome,
+        notes=tuple(notes),
+        unused=tuple(map(str, unused)),
+        factors=factorial.factors_of(raw, factors, groups) if factors else {},
+        adjust=tuple(covariates.columns),
+        weighted=bool(beside.weight),
     )
 
 
@@ -396,19 +471,22 @@ def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
     With `words_by_group` a word of two groups is two words.
     """
     frame = _with_words_by_group(table) if words_by_group else table.frame
-    found = frame.groupby(list(LABELS), sort=False)["outcome"]
+    found = frame.groupby([*LABELS, *table.adjust], sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     return _with_question(out, table)
 
 
 def answers(table: Responses) -> pd.DataFrame:
     """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    return _with_question(_with_words_by_group(table)[[*LABELS, "outcome"]], table)
+    names = [*LABELS, "outcome", *table.beside]
+    return _with_question(_with_words_by_group(table)[names], table)
 
 
 def _with_words_by_group(table: Responses) -> pd.DataFrame:
     """Return the answers, of which one word of two groups is two words."""
     frame = table.frame
+    if words_cross_cells(table):
+        return frame
     if table.shares("word") and frame["word"].nunique() > 1:
         frame = frame.assign(word=frame["word"] + " (" + frame["group"] + ")")
     return frame
@@ -422,7 +500,13 @@ def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
     key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
     arms = frame.groupby(key)["arm"].unique()
     answer_pattern = key.map(arms.map(lambda labels: ", ".join(sorted(labels))))
-    return frame.assign(answer_pattern=answer_pattern)
+    frame = frame.assign(answer_pattern=answer_pattern)
+    return factorial.with_factors(frame, table) if table.factors else frame
+
+
+def words_cross_cells(table: Responses) -> bool:
+    """Return whether most words are of several cells of factors, such as a name in each age."""
+    return bool(table.factors) and "word" in shared_labels(table)
 
 
 def shared_labels(table: Responses) -> list[str]:
@@ -605,11 +689,15 @@ def paired_tests(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]
 
 
 def tests_of_all(table: Responses) -> list[tuple[Any, ...]]:
-    """Return Welch's t-test of all answers of each two groups."""
+    """Return Welch's t-test of all answers of each two groups, or of each two levels of a factor."""
     from scipy import stats
 
     rows: list[tuple[Any, ...]] = []
-    for name, a, b in group_contrasts(table.groups):
+    for level, name, weights, against, _ in factorial.contrasts_of(table):
+        if level not in ("overall", "main") or against == "mean":
+            continue
+        a = [group for group, weight in weights.items() if weight > 0]
+        b = [group for group, weight in weights.items() if weight < 0]
         for model, frame in table.frame.groupby("model", sort=False):
             x, y = (frame.loc[frame["group"].isin(side), "outcome"].to_numpy() for side in (a, b))
             t = p = np.nan

@@ -19,8 +19,8 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.frame["outcome"].tolist() == [1, 0]
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
-        "groups": {"x": {"read": 6, "used": 2}}, "examples": ["perhaps"], "repeats": 2, "apart": [],
-        "hidden": [],
+        "groups": {"x": {"read": 6, "used": 2, "missing": 2, "refusals": 1, "unparseable": 1}},
+        "examples": ["perhaps"], "repeats": 2, "apart": [], "hidden": [],
     }  # fmt: skip
 
 

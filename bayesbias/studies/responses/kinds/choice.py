@@ -22,9 +22,12 @@ from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Kind, Mea
 from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.models.design import Arrays
     from bayesbias.studies.responses.fitting import ResponsesResult
 
 _STEEPEST = 4  # slope of log odds on a probability of one half
+MOST_PATTERNS = 30  # of covariates
 _DRAWS = 1000  # that probabilities are computed for
 
 
@@ -83,6 +86,12 @@ class Choice(Kind):
             described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * result.rope),
         ]
 
+    def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
+        """Return the groups under models, and joint draws of their mean probabilities."""
+        keys = result._means(estimand, "overall").parts[""].keys
+        draws, _ = probabilities(result, estimand, "overall", keys)
+        return [key[2] for key in keys], draws
+
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the probability of each arm by item or template, for new words and prompts."""
         fit = result._fitted()
@@ -140,5 +149,36 @@ def probabilities(
 
     kept = result._held(level, estimand)
     replies = result._shared_by_replies(level, estimand)
-    means, added = mean_probabilities(fit.design, draws, kept, replies, group, some.ravel())
-    return means.reshape(*some.shape, len(keys)), added
+    column, shared = replies
+    means: Any = 0.0
+    added = shared
+    for share, shift in of_covariates(fit, draws):
+        moved = (column, shared + shift[:, None])
+        part, of_part = mean_probabilities(fit.design, draws, kept, moved, group, some.ravel())
+        means, added = means + share * part, of_part - shift[:, None]
+    return np.reshape(means, (*some.shape, len(keys))), added
+
+
+def of_covariates(fit: BiasFit, draws: Arrays) -> list[tuple[float, np.ndarray]]:
+    """Return what covariates add to log odds, as shares of the answers and draws.
+
+    Groups are compared on the covariates of all answers. Of many different ones some are taken, from
+    the lowest sum to the highest.
+    """
+    design = fit.design
+    slopes = [name for name in design.spec.mu if design.spec.parameters[name].covariate]
+    n = int(np.prod(fit.shape))
+    if not slopes:
+        return [(1.0, np.zeros(n))]
+    levers = np.stack([design.covariates[str(design.spec.parameters[s].covariate)] for s in slopes])
+    counts = design.trials if design.trials is not None else np.ones(levers.shape[1])
+    patterns, pattern = np.unique(levers, axis=1, return_inverse=True)
+    shares = np.bincount(pattern.ravel(), counts) / counts.sum()
+    values = np.stack([draws[name].reshape(n) for name in slopes], axis=1)
+    if len(shares) > MOST_PATTERNS:
+        order = np.argsort(values.mean(axis=0) @ patterns)
+        middles = (np.arange(MOST_PATTERNS) + 0.5) / MOST_PATTERNS
+        taken = order[np.searchsorted(np.cumsum(shares[order]), middles)]
+        patterns, shares = patterns[:, taken], np.full(MOST_PATTERNS, 1 / MOST_PATTERNS)
+    added = values @ patterns
+    return [(float(share), shift) for share, shift in zip(shares, added.T, strict=True)]

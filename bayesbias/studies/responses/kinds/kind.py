@@ -21,6 +21,7 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import scaled
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.table import Responses
+from bayesbias.studies.responses.together import joint_draws
 
 if TYPE_CHECKING:
     from bayesbias.studies.responses.fitting import ResponsesResult
@@ -147,7 +148,7 @@ class Kind(ABC):
         repeats : bool
             Whether the table repeats questions, and the model has an effect of the question.
         """
-        if repeats:
+        if repeats or table.beside:
             return tables.answers(table), []
         return tables.cells(table, words_by_group=self.words_by_group), []
 
@@ -220,9 +221,18 @@ class Kind(ABC):
         frame = estimates(answer.draws, prob, result.rope, answer.mixtures, answer.observed)
         return [frame.assign(scale=self.scales[0])]
 
+    def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
+        """Return the groups under models, and joint draws of their means, on the first scale."""
+        means = result._means(estimand, "overall").parts[""]
+        labels = [key[2] for key in means.keys]
+        return labels, joint_draws(result._fitted(), means, estimand)
+
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the mean of each arm by item or template: ``name, arm``, and the estimates."""
         fit = result._fitted()
+        if result.responses.adjust:
+            means = result._means("population", level).parts[""]
+            return fit.describe(means, "population", "arm", prob)
         return fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
 
     def first_contrast(self, result: ResponsesResult) -> FirstContrast:

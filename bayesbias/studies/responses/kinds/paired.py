@@ -74,6 +74,12 @@ class Paired(Kind):
         frame = fit.describe(means.joined, means.estimand, "series", prob, result.rope)
         return [frame.assign(scale=self.scales[0])]
 
+    def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
+        """Return the series, and draws of their means, which the model has independent."""
+        means = result._means(estimand, "overall").parts[""]
+        answer = result._fitted().answer(means, estimand, "series")
+        return [key[2] for key in means.keys], answer.draws.to_numpy()
+
     def first_contrast(self, result: ResponsesResult) -> FirstContrast:
         """Return the first series."""
         fit = result._fitted()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
-from bayesbias.studies.responses import table as tables
+from bayesbias.studies.responses import columns as beside_columns, factorial, table as tables
 from bayesbias.studies.responses.readers import (
     bbq,
     choices,
@@ -52,6 +52,8 @@ def load_responses(
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     positive: str | None = None,
+    where: str | None = None,
+    refused: bool = False,
     values: Mapping[str, float] | None = None,
 ) -> Responses:
     r"""Read files of answers, all in one layout.
@@ -69,6 +71,10 @@ def load_responses(
         lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.
     positive : str, optional
         The positive label, where answers are scores of the labels in a column ``label``.
+    where : str, optional
+        Which rows to use, such as ``"resume != strong"``.
+    refused : bool
+        Whether the outcome is that an answer is a refusal (1) or not (0).
     values : mapping, optional
         Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``.
 
@@ -97,7 +103,7 @@ def load_responses(
         raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, [known.name for known in LAYOUTS], "layout")
-    asked = dict(columns or {})
+    asked, beside = beside_columns.beside_of(dict(columns or {}))
     # A column of filters that is named tells rows apart.
     wanted_filter = None
     if lm_eval.FILTER not in asked.values():
@@ -117,6 +123,9 @@ def load_responses(
     frame = tables.with_words_in_texts(frame, asked)
     if form.name == bbq.LAYOUT.name:  # whose reader took the column of predictions
         asked.pop("outcome", None)
+    if where is not None:
+        frame = beside_columns.rows_where(frame, where)
+    frame, factors = factorial.with_cells(frame, asked.get("group", ""))
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
         if theirs not in frame:
@@ -127,7 +136,8 @@ def load_responses(
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
     known = frame.columns if form.is_open else [*COLUMNS, *tables.USUAL["outcome"]]
-    named = tables.named_columns([name for name in known if name in frame], asked, fields)
+    free = [name for name in known if name in frame and name not in beside.names]
+    named = tables.named_columns(free, asked, fields)
     notes = [note for part in answers.values() for note in part.notes]
     notes = [*checks.once(notes), *_scores_left_out([*answers.values()], asked)]
 
@@ -135,7 +145,8 @@ def load_responses(
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    unused = [name for name in fields if name not in named.values()] if form.is_open else ()
+    used = {*named.values(), *factors, *beside.names}
+    unused = [name for name in fields if name not in used] if form.is_open else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
@@ -147,7 +158,9 @@ def load_responses(
         shown = some(models.values())
         notes.append(f"Files are compared as models: {shown}. A column model changes this.")
     shown_paths = some([str(path) for path in given], 3)
-    table = tables.table_of(frame.reset_index(drop=True), named, shown_paths, positive, values)
+    table = tables.table_of(
+        frame.reset_index(drop=True), named, shown_paths, positive, values, factors, beside, refused
+    )
 
     of_items: dict[str, str] = {}
     for part in answers.values():
@@ -157,7 +170,7 @@ def load_responses(
     several = "the second names" if of_items else "outcome"
     return replace(
         table,
-        outcome=outcomes.pop() if len(outcomes) == 1 else several,
+        outcome="refused" if refused else outcomes.pop() if len(outcomes) == 1 else several,
         published=form.published,
         noun=next(iter(answers.values())).noun,
         notes=(*notes, *table.notes),
