@@ -177,6 +177,7 @@ def load_predictions(
     cells = cells[int(named) :].set_axis(header, axis=1)
     probability = [column for column in _PROBABILITY if column in header]
     if len(probability) != 1 or cells.empty:
+        frames.refuse_answers(header, path)
         problem = "expected one column of probabilities that a sentence is positive, and rows"
         valid = "a column probability (or positive, score), and perhaps sentence"
         hint = next(filter(None, (nearest(column, _PROBABILITY) for column in header)), None)

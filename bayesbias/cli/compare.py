@@ -125,24 +125,48 @@ def _unchanged(result: Debiased) -> list[str]:
     return [f"{note}: only listed words changed. --neutralize all_others changes the others too"]
 
 
+def _listed(given: dict[str, Any]) -> tuple[bb.WordList | None, Any]:
+    """Read the word list, and the definitional sets where a file has these alone.
+
+    The file of sets may be given in place of a word list.
+    """
+    from bayesbias.wordlists.foreign import load_sets
+
+    path, sets = given["definitional_sets"], None
+    if path is None and (sets := load_sets(given["wordlist"])):
+        return None, sets
+    if path is not None:
+        sets = load_sets(path)
+        if sets is None:
+            files.check_file(Path(path), "a .json file of sets of words")
+            problem = 'expected sets of words such as [["woman", "man"], ["girl", "boy"]]'
+            raise InputError(problem, where=path, hint="save them as JSON, in a .json file")
+    if given["wordlist"] is None:
+        return None, sets
+    return bb.load_wordlist(given["wordlist"], controls=given["controls"]), sets
+
+
 @shared.command("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
     from bayesbias.embeddings.readers.arrays import WORDS_BESIDE, vocabulary_of
     from bayesbias.studies import common
 
-    if given["embedding"] is None or given["wordlist"] is None:
+    if given["embedding"] is None or not (given["wordlist"] or given["definitional_sets"]):
         raise InputError("expected --embedding and --wordlist, got less")
     read = [given[name] for name in ("embedding", "wordlist", "controls", "vocab")]
-    files.check_not_input(out, read)
-    listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])
-    wanted = shared.every_word(listed) if given["words"] == "listed" else None
+    files.check_not_input(out, [*read, given["definitional_sets"]])
+    listed, sets = _listed(given)
+    if listed is None:  # no attributes to neutralize
+        given["neutralize"] = "all_others"
+    listed_words = [*(() if listed is None else shared.every_word(listed)), *sum(sets or (), ())]
+    wanted = list(dict.fromkeys(listed_words)) if given["words"] == "listed" else None
     vectors = shared.vectors_of(given, wanted)
     if vectors.provenance.get("format") in WORDS_BESIDE:
         files.check_not_input(out, [vocabulary_of(Path(vectors.provenance["source"]))])
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)
-    settings = {"k": given["k"], "neutralize": given["neutralize"]}
+    settings = {"sets": sets, "k": given["k"], "neutralize": given["neutralize"]}
     if method == "hard":
         result = bb.hard_debias(
             vectors, listed, equalize=given["equalize"], overlap=given["overlap"], **settings
@@ -153,7 +177,7 @@ def debias(method: str, out: Path, **given: Any) -> None:
     misspelled = {
         word: known
         for word, known in result.embedding.misspelled.items()
-        if word not in listed.control_words
+        if listed is None or word not in listed.control_words
     }
     warnings = common.warning_on_misspelled(misspelled)
     shared.tell(

@@ -84,9 +84,30 @@ def _pairs(text: str, option: str, expected: str) -> dict[str, str]:
 @responses.command("sentences")
 @shared.options("own.responses-sentences", "as_json")
 def response_sentences(words: str, out: Path, **given: Any) -> None:
-    """Write balanced sentences to rate."""
-    files.check_not_input(out, [words])
-    _write(bb.wordlists.response_sentences(words), out)
+    """Write balanced sentences to rate, or a task that asks them."""
+    harness = given["task"]
+    if harness is None:
+        files.check_not_input(out, [words])
+        _write(bb.wordlists.response_sentences(words), out)
+        return
+    from bayesbias.wordlists.harness_tasks import harness_task
+
+    sentences = bb.wordlists.response_sentences(words)
+    texts = harness_task(sentences, harness)
+    for name in texts:
+        files.check_not_input(out / name, [words])
+    with files.guarded(out, "a folder that can be written"):
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            with files.whole_file(out / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+    run = {
+        "inspect": "inspect eval questions.py --model MODEL",
+        "lm_eval": "lm_eval --include_path . --tasks questions --log_samples --output_path results",
+    }
+    told = f"Written  {len(sentences)} questions to {out}"
+    answer = {"sentences": len(sentences), "written": str(out)}
+    shared.tell(answer, told, f"Run in it: {run[harness]}")
 
 
 def _write(frame: pd.DataFrame, out: Path) -> None:

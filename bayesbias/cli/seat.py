@@ -29,7 +29,7 @@ def seat(
     result = bb.seat(
         tests,
         encoders,
-        **shared.chosen(given, "published_cut", "samples", "bayes", "prob", "alpha"),
+        **shared.chosen(given, "published_cut", "samples", "bayes", "prob", "alpha", "prompt"),
         covariates=list(given["covariates"]) or None,
         slopes=shared.slopes_of(given["slope"]),
         cache=not no_cache,

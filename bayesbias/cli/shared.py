@@ -16,6 +16,7 @@ from click.core import ParameterSource
 import bayesbias as bb
 from bayesbias.cli.stopping import watch
 from bayesbias.core import InputError, files
+from bayesbias.core.encodings import reading_in
 from bayesbias.core.files import plain
 from bayesbias.core.progress import without_bars, working
 from bayesbias.core.sections import Interpretation
@@ -110,7 +111,7 @@ class Command(click.Command):
             shown = working(ctx.command_path)
         else:  # a subcommand
             shown = contextlib.nullcontext()
-        with shown:
+        with shown, reading_in(ctx.params.get("encoding")):
             return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -29,6 +29,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Soft hyphens, blanks of no width and byte-order marks say nothing in a word, joiners and marks of
 # direction nothing at its ends.
+_NO_BREAK = re.compile("[\u00a0\u2007\u202f]")
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f]+|[\u061c\u200c-\u200f]+$")
 
 
@@ -276,8 +277,21 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
+def plain_spaces(text: str) -> str:
+    """Return a text with a space for each space that keeps a line together.
+
+    Examples
+    --------
+    >>> plain_spaces("new\N{NO-BREAK SPACE}york")
+    'new york'
+    """
+    return text if text.isascii() else _NO_BREAK.sub(" ", text)
+
+
 def label(text: str, where: object) -> str:
     r"""Return a word or label in composed form (NFC); refuse characters that nobody sees.
+
+    A no-break space becomes a space.
 
     Examples
     --------
@@ -288,7 +302,7 @@ def label(text: str, where: object) -> str:
     """
     if _CONTROL.search(text) or (not text.isascii() and _UNSEEN.search(text)):
         raise InputError(f"expected one line of visible characters, got {text!a}", where=where)
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", plain_spaces(text))
 
 
 def free_text(text: str, where: object) -> str:
@@ -437,7 +451,7 @@ def words(values: Any, where: object = "words") -> list[str]:
     bayesbias.InputError: words, number 2: expected a non-empty string, got None.
     """
     numbered = enumerate(several(values, where), start=1)
-    return [str(_filled(word, f"{where}, number {i}")) for i, word in numbered]
+    return [plain_spaces(str(_filled(word, f"{where}, number {i}"))) for i, word in numbered]
 
 
 def once[T](items: Iterable[T]) -> list[T]:

@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from bayesbias.core import BayesbiasError, InputError, checks, join_words, nearest, some
+from bayesbias.core.encodings import given_encoding, is_utf8, likely_encoding
 from bayesbias.core.formatting import in_one_line
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
+_OF_EXCEL = re.compile(r'\ufeff?"?sep=([,;\t|])"?[ \r]*\n', re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?")
 MOST_LINE = 1 << 24
 MOST_RATIO = 100
@@ -343,19 +345,53 @@ def refuse_binary(start: bytes, where: object, expected: str = "text") -> None:
 
 
 def decoded(content: bytes, where: object) -> str:
-    """Return the text of bytes in UTF-8, in composed form (NFC), without a byte-order mark."""
+    """Return the text of bytes, in composed form (NFC), without a byte-order mark.
+
+    The bytes are UTF-8, or in the encoding that the user named (`reading_in`).
+    """
     refuse_binary(content, where)
     try:
-        return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = f"{where}, line {content[: error.start].count(b'\n') + 1}"
-        found, hint = content[error.start :][:4], "save it as UTF-8"
-        raise InputError("expected UTF-8", where=place, found=found, hint=hint) from None
+        encoding = given_encoding()
+        if encoding is None:
+            raise _not_utf8(content, where, error.start) from None
+        with guarded(where, f"text in {encoding}"):
+            text = content.decode(encoding)
+    return unicodedata.normalize("NFC", text)
+
+
+def _not_utf8(content: bytes, where: object, start: int) -> InputError:
+    """Return the error for text that is not UTF-8; it names the encoding that would read it."""
+    words = re.split(rb"[\s,;:\"'\[\](){}]+", content)
+    encoding = likely_encoding(words)
+    place, found = f"{where}, line {content[:start].count(b'\n') + 1}", content[start:][:4]
+    hint = "save it as UTF-8"
+    if encoding is not None:
+        foreign = [word for word in words if not is_utf8(word)]
+        example = foreign[0].decode(encoding, "replace")
+        hint += f", or add --encoding {encoding} (encoding=), which reads {example!r} there"
+    return InputError("expected UTF-8", where=place, found=found, hint=hint)
 
 
 def read_text(path: Path) -> str:
     """Return the text of a file in UTF-8, unpacked where it is packed."""
     return decoded(read_bytes(path, MOST_TEXT, unpack=True), path)
+
+
+def separator_of(text: str, marks: str = ",;\t") -> tuple[str, int]:
+    r"""Return what separates the cells of a table, and where its header begins.
+
+    Excel may write a line such as ``sep=;`` before the header.
+
+    Examples
+    --------
+    >>> separator_of("word\tyear\n"), separator_of("sep=,\nword,year\n")
+    (('\t', 0), (',', 6))
+    """
+    if of_excel := _OF_EXCEL.match(text):
+        return of_excel[1], of_excel.end()
+    return max(marks, key=text.partition("\n")[0].count), 0
 
 
 def parse_toml(content: bytes, where: object) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
+import codecs
 import html
 import io
 import numbers
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, some
+from bayesbias.core.encodings import given_encoding
 from bayesbias.core.files import (
     decoded,
     guarded,
@@ -20,14 +22,45 @@ from bayesbias.core.files import (
     read_bytes,
     read_text,
     refuse_binary,
+    separator_of,
 )
 
 _SHOWN_ROWS = 5  # of a table that is printed
 _SHOWN_WIDTH = 30  # characters of a cell
+_HEAD = 1 << 16  # bytes that tell how the cells are separated
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 
 
+_ANSWERS = {
+    "CrowS-Pairs": {"sent_more", "sent_less"},
+    "samples of lm-evaluation-harness": {"doc_id", "filtered_resps"},
+    "BBQ": {"question_polarity", "context_condition"},
+}
+"""Columns of tables that `bayesbias responses fit` reads."""
+
+
 # In memory
+
+
+def is_frame(value: Any) -> bool:
+    """Whether something is a data frame of pandas or polars, perhaps lazy, or an Arrow table."""
+    return hasattr(value, "collect_schema") or hasattr(value, "columns")
+
+
+def as_pandas(frame: Any) -> Any:
+    """Return a frame of polars, perhaps lazy, or of Arrow as one of pandas; all else as it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_pandas(pa.table({"word": ["he"]}))["word"].tolist()
+    ['he']
+    """
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):  # a LazyFrame
+        frame = frame.collect()
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
 def plain_frame(frame: Any, known: Collection[str] | None = None) -> pd.DataFrame:
@@ -46,9 +79,9 @@ def plain_frame(frame: Any, known: Collection[str] | None = None) -> pd.DataFram
     >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}))["a"].tolist()
     [1.0, nan]
     """
+    frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
-        hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
-        raise checks.wrong_kind(frame, "data frame", "a pandas DataFrame", hint)
+        raise checks.wrong_kind(frame, "data frame", "a pandas DataFrame")
     if isinstance(frame.columns, pd.MultiIndex):
         raise InputError("expected one level of column names, got several", where="data frame")
     out = frame.copy(deep=False)
@@ -125,12 +158,12 @@ def read_cells(path: Path) -> tuple[pd.DataFrame, str]:
     Commas, semicolons or tabs separate; the index counts lines.
     """
     text = read_text(path)
-    mark = max(",;\t", key=text.partition("\n")[0].count)
+    mark, start = separator_of(text)
     with guarded(path, "a table"):
         frame = pd.read_csv(
-            io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
+            io.StringIO(text[start:]), sep=mark, dtype=str, keep_default_na=False, index_col=False
         )
-    frame.index += 2
+    frame.index += 2 + bool(start)
     # R and pandas write the numbers of rows without a name.
     return frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")].fillna(""), mark
 
@@ -146,16 +179,36 @@ def read_rows(path: Path) -> pd.DataFrame:
             return pd.read_parquet(path)
         if ending in (".jsonl", ".json", ".ndjson"):
             return rows_of_document(read_document(path), path)
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        text = decoded(read_bytes(path), path)
+        mark, start = separator_of(text)
+        lines = text[start:].splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
-        mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
+        if not start:
+            mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
         frame = pd.read_csv(
-            path, sep=mark, comment="#" if lines[:1] != [first] else None, keep_default_na=False,
-            dtype=object, encoding="utf-8-sig",
+            io.StringIO(text[start:]), sep=mark, comment="#" if lines[:1] != [first] else None,
+            keep_default_na=False, dtype=object,
         )  # fmt: skip
         if mark == ";":
             frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
         return frame.rename(columns=str)
+
+
+def refuse_answers(columns: Collection[object], where: object) -> None:
+    """Refuse a file of answers of a model where another table is expected, and name its command.
+
+    Examples
+    --------
+    >>> refuse_answers(["protected_word", "attribute", "distance"], "pairs.csv")
+    """
+    names = {str(name) for name in columns}
+    for kind, known in _ANSWERS.items():
+        if known <= names:
+            raise InputError(
+                f"expected another table, got answers of a model ({kind})",
+                where=where,
+                hint="compare them with `bayesbias responses fit`",
+            )
 
 
 def read_document(path: Path) -> Any:
@@ -249,35 +302,62 @@ def read_csv(
     from pyarrow import csv
 
     texts = {}
+    reading: dict[str, Any] = {"block_size": _BLOCK}
+    with opened(path, unpack=True) as stream:
+        start = stream.read(_HEAD)
+        refuse_binary(start, path)
+        if encoding := given_encoding():
+            stream.seek(0)
+            reading["encoding"] = "utf-8" if _holds_utf8(stream) else encoding
+    mark, of_excel = separator_of(start.decode(errors="replace"))
+    reading["skip_rows"] = int(bool(of_excel))
 
-    def read(types: dict[str, Any], threads: bool = True) -> Any:
+    def read(types: dict[str, Any], threads: bool = True, decimal: str = ".") -> Any:
         with opened(path, unpack=True) as stream:
             return csv.read_csv(
                 stream,
-                csv.ReadOptions(block_size=_BLOCK, use_threads=threads),
-                csv.ParseOptions(newlines_in_values=True),
-                csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
-            )
+                csv.ReadOptions(use_threads=threads, **reading),
+                csv.ParseOptions(newlines_in_values=True, delimiter=mark),
+                csv.ConvertOptions(
+                    column_types=types, null_values=[], strings_can_be_null=False,
+                    decimal_point=decimal,
+                ),
+            )  # fmt: skip
 
     with guarded(path, f"the columns {layouts}"):
         try:
             with opened(path, unpack=True) as stream:
-                refuse_binary(stream.read(8), path)
-                stream.seek(0)
-                names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
+                names = csv.open_csv(
+                    stream, csv.ReadOptions(**reading), csv.ParseOptions(delimiter=mark)
+                ).schema.names
             label = pa.dictionary(pa.int32(), pa.string())
             texts = {name: label if name in labels else pa.string() for name in names}
             wanted = {name: pa.float64() for name in names if name in numbers}
-            try:
-                table = read(texts | wanted)
+            for decimal in ".," if mark == ";" else ".":
+                try:
+                    table = read(texts | wanted, decimal=decimal)
+                except pa.ArrowInvalid:
+                    continue  # a text among numbers is found below
                 columns = [table.column(names.index(name)).to_numpy() for name in wanted]
                 if all(np.isfinite(column).all() for column in columns):
                     return table
-            except pa.ArrowInvalid:
-                pass  # a text among numbers is found below
             return read(texts)
-        except pa.ArrowInvalid:
+        except pa.ArrowInvalid as error:
+            if "UTF8" in str(error):
+                decoded(read_bytes(path, unpack=True), path)  # says where, and what would read it
             return read(texts, False)  # says in which row the fault is: it knows that on one thread
+
+
+def _holds_utf8(stream: BinaryIO) -> bool:
+    """Whether all of a stream is text in UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while part := stream.read(_BLOCK):
+            decoder.decode(part)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_parquet(path: Path, categories: Collection[str] = ()) -> Any:

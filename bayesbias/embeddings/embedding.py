@@ -4,6 +4,8 @@ import gzip
 import hashlib
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -20,6 +22,8 @@ from bayesbias.embeddings.spelling import (
     notes_of_shared_vectors,
     notes_of_spellings,
 )
+
+_MOST_LOOKED_AT = 2000  # keys of a source that has none of the words
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +229,8 @@ def embedding_from_rows(
     if not spelt and not lost:
         if not asked:
             raise InputError("expected words, got none", where=where)
-        raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}", rows.sample)
+        held = f"it holds {number_of(rows.count, 'word')}"
+        raise none_found(asked, where, held, rows.sample, rows.encoding)
     several = [word for word, spelling in spelt.items() if len(at[spelling]) > 1]
     notes = rows.notes
     for words, found, done in (
@@ -255,7 +260,11 @@ def embedding_from_rows(
 
 
 def none_found(
-    asked: Sequence[str], where: object, hint: str | None = None, keys: Sequence[str] = ()
+    asked: Sequence[str],
+    where: object,
+    hint: str | None = None,
+    keys: Sequence[str] = (),
+    encoding: str | None = None,
 ) -> InputError:
     """Return the error for words that a source does not have."""
     which = f"the word {asked[0]!r}"
@@ -264,11 +273,33 @@ def none_found(
     got = "none of them"
     if keys:
         got = f"words such as {', '.join(repr(key[:40]) for key in keys[:3])}"
-        hint = "use vectors of the language of the list, or name the form of words with --key"
+        hint = _fitting_advice(asked, keys[:_MOST_LOOKED_AT], encoding)
     if pattern := fitting_key(asked, keys):
         quoted = f"'{pattern}'" if '"' in pattern else f'"{pattern}"'
         hint = f"name the form of its words: --key {quoted} (key=)"
     return InputError(f"expected {which}, got {got}", where=where, hint=hint)
+
+
+def _fitting_advice(asked: Sequence[str], keys: Sequence[str], encoding: str | None) -> str:
+    """Say what to do where a source has none of the words, by what its keys look like."""
+    if encoding is not None:
+        return f"its words are not UTF-8: add --encoding {encoding} (encoding=)"
+    letters = [key for key in keys if any(letter.isalpha() for letter in key)]
+    if 2 * len(letters) < len(keys):
+        return "its keys are no words: take the file or column that has the words"
+    if _scripts(asked).isdisjoint(_scripts(letters)):
+        return "use vectors of the language of the list"
+    return "name the form of its words with --key (key=), or use vectors that have these words"
+
+
+def _scripts(words: Iterable[str]) -> set[str]:
+    """Return the scripts of most letters of words, such as LATIN."""
+    letters = Counter(letter for word in words for letter in word if letter.isalpha())
+    scripts: Counter[str] = Counter()
+    for letter, times in letters.items():
+        scripts[unicodedata.name(letter, "").partition(" ")[0]] += times
+    total = scripts.total()
+    return {script for script, times in scripts.items() if 5 * times > total}
 
 
 def units(vectors: Any, where: object = "vectors") -> np.ndarray:

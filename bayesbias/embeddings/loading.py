@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import InputError, checks, files, nearest, some
+from bayesbias.core.encodings import given_encoding, reading_in
 from bayesbias.core.progress import ticking, without_bars
 from bayesbias.embeddings import readers, spelling
 from bayesbias.embeddings.embedding import Embedding, embedding_from_rows, embedding_of, none_found
@@ -31,6 +33,12 @@ _OF_SPACY = (
     "import spacy, numpy as np; v = spacy.load('MODEL').vocab; keys = list(v.vectors.keys()); "
     "np.savez('vectors.npz', words=[v.strings[k] for k in keys], vectors=[v.vectors[k] for k in keys])"
 )
+# owner/name, or the name of a well-known family of models
+_OF_HUB = re.compile(
+    r"[\w-][\w.-]*/[\w-][\w.-]*|(?:distil|xlm-|al|de)?(?:ro)?bert(?:a)?-[\w.-]+|gpt2?(?:-[\w.-]+)?"
+    r"|(?:all|paraphrase|multi-qa)-[\w.-]+|(?:e5|gte|bge)-[\w.-]+|(?:t5|xlnet|electra|mpnet)-[\w.-]+",
+    re.IGNORECASE,
+)
 _HASHED_ALWAYS = 100_000_000  # bytes; hashing more would take longer than scanning a binary file
 _LEAST = 5  # words whose alphabetical order is no accident
 
@@ -46,6 +54,7 @@ def load_embedding(
     allow_pickle: bool = False,
     progress: bool | None = None,
     postprocess: str | None = None,
+    encoding: str | None = None,
 ) -> Embedding:
     """Load word vectors, reading only the words asked for.
 
@@ -57,12 +66,13 @@ def load_embedding(
         text also as .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model
         (model2vec, sentence-transformers) or of one such file; a name of the gensim-data
         collection, which gensim downloads once; a mapping word -> vector; a data frame with the
-        words as its index or in a column, and a column a dimension or one of whole vectors; a
-        tuple of words and a matrix; a gensim ``KeyedVectors`` or a model that has one.
+        words as its index or in a column, and a column a dimension or one of whole vectors (of
+        pandas or polars, or an Arrow table); a tuple of words and a matrix; a list of pairs
+        (word, vector) or of records; a gensim ``KeyedVectors`` or a model that has one.
     words : iterable of str, optional
         The words wanted; all words if None. Memory is used for these only. A word that is not
-        there as given is looked for in other spellings, in the order of `SEPARATORS` and `CASES`;
-        what was found is recorded in ``matched`` and ``rules``.
+        there as given is looked for in other spellings: other capitals, or another mark between
+        the parts of a phrase; what was found is recorded in ``matched`` and ``rules``.
     name : str, optional
         A short name; by default that of the file without its endings.
     vocab : str or path, optional
@@ -84,6 +94,9 @@ def load_embedding(
     postprocess : {"center", "standardize", "abtt"}, optional
         What is done to the vectors first; see `bayesbias.embeddings.postprocess`. It reads all
         words.
+    encoding : str, optional
+        Encoding of words that are not UTF-8, such as ``cp1251`` or ``koi8-r``. By default
+        Windows-1252 (Latin-1); the notes say where it was taken.
 
     Returns
     -------
@@ -110,6 +123,12 @@ def load_embedding(
     if isinstance(getattr(x, "embedding", None), Embedding):  # as what `hard_debias` returns has
         x = x.embedding
     checks.choice(on_bad_lines, ("skip", "error"), "on_bad_lines")
+    if encoding is not None:
+        with reading_in(encoding):
+            return load_embedding(
+                x, words, name=name, vocab=vocab, key=key, on_bad_lines=on_bad_lines,
+                allow_pickle=allow_pickle, progress=progress, postprocess=postprocess,
+            )  # fmt: skip
     asked = _asked(words)
     strict = on_bad_lines == "error"
 
@@ -214,6 +233,8 @@ def read_rows(
         short = os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path)
         told = form.name + (", compressed" if compressed else "")
         facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
+        if given_encoding() is not None:
+            facts["encoding"] = given_encoding()
         with ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick:
             reading = replace(reading, path=path, layout=layout, tick=tick)
             if form is readers.pickles.FORMAT and allow_pickle:
@@ -302,6 +323,9 @@ def _without_tokens(rows: Rows, asked: list[str]) -> None:
 def _file_of(x: checks.FilePath, progress: bool | None) -> Path:
     """Return the file of a path, a folder or a gensim-data name."""
     text = checks.path(x, "x", "a name, or the path of a file of vectors")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text):
+        problem, hint = "expected a file, got an address", "download it first, then give its path"
+        raise InputError(problem, where=text, hint=hint)
     path = Path(text).expanduser()
     on_disk = files.split_member(path)[0]
     if on_disk.is_file():
@@ -310,6 +334,11 @@ def _file_of(x: checks.FilePath, progress: bool | None) -> Path:
         return _only_file(path)
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
+    of_hub = _OF_HUB.fullmatch(text) and on_disk.suffix not in readers.suffixes()
+    if of_hub and (os.sep not in text or not path.parent.is_dir()):
+        problem = "expected word vectors, got what looks like a model of a hub"
+        hint = f"a model is an encoder: bayesbias seat --encoder transformers:{text}"
+        raise InputError(problem, where=text, hint=hint)
     if os.sep in text or on_disk.suffix in readers.suffixes():
         files.check_file(on_disk, "a file of vectors")
     if text in files.list_names("wordlists"):
@@ -357,6 +386,8 @@ def _downloaded(name: str, progress: bool | None) -> Path:
 
 def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     """Return rows of what is in memory, its name, format and short name."""
+    from bayesbias.core import frames
+
     if isinstance(x, Mapping):
         where, keys = "the mapping", list(x)
         marks = spelling.Marks()
@@ -369,9 +400,23 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         rows = rows_of_matrix(reading, keys, vectors, where)
         rows.count, rows.marks = len(x), marks
         return rows, where, "mapping", "mapping"
-    if hasattr(x, "columns"):
+    if isinstance(x, list) and x:
+        where = "the list"
+        if all(isinstance(record, Mapping) for record in x):
+            import pandas as pd
+
+            rows = rows_of_matrix(reading, *words_and_vectors(pd.DataFrame(x), where), where)
+            return rows, where, "records", "records"
+        if all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in x) and all(
+            isinstance(word, str) for word, _ in x
+        ):
+            keys = [word for word, _ in x]
+            matrix = stacked([v for _, v in x], [f"{where}, word {word!r}" for word in keys])
+            rows = rows_of_matrix(reading, keys, matrix, where)
+            return rows, where, "pairs", "pairs"
+    if frames.is_frame(x) or hasattr(x, "to_frame"):
         where = "the data frame"
-        frame = x.to_pandas() if hasattr(x, "to_pandas") else x
+        frame = frames.as_pandas(x.to_frame() if hasattr(x, "to_frame") else x)
         rows = rows_of_matrix(reading, *words_and_vectors(frame, where), where)
         return rows, where, "data frame", "frame"
     if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str | bytes):
@@ -382,7 +427,10 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         return rows, where, "matrix", "matrix"
     vectors = getattr(x, "wv", x)
     if not hasattr(vectors, "key_to_index") or not hasattr(vectors, "get_vector"):
-        kind = "a name, a path, a mapping, a data frame, (words, matrix) or a gensim KeyedVectors"
+        kind = (
+            "a name, a path, a mapping, a data frame, (words, matrix), a list of (word, vector) or "
+            "a gensim KeyedVectors"
+        )
         hint = "an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None
         raise checks.wrong_kind(x, "embedding", kind, hint)
     known, wanted = vectors.key_to_index, reading.wanted

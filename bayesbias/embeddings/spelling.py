@@ -78,6 +78,7 @@ def spellings_of(word: str) -> tuple[str, ...]:
         word.replace("-", "_"),
         word.replace("-", " "),
         re.sub("[ _]", "-", word),
+        re.sub("[ _]", "\N{NO-BREAK SPACE}", word),
     )
     out = []
     for phrase in dict.fromkeys(phrases):
@@ -109,7 +110,11 @@ def notes_of_spellings(matched: Mapping[str, str]) -> list[str]:
     >>> notes_of_spellings({"US": "us", "he": "he"})
     ['found under another spelling: US as us']
     """
-    taken = [f"{word} as {spelling}" for word, spelling in matched.items() if word != spelling]
+    taken = [
+        f"{word} as {spelling}"
+        for word, spelling in matched.items()
+        if word != checks.plain_spaces(spelling)
+    ]
     return [f"{ANOTHER_SPELLING}: {some(taken, 6)}"] if taken else []
 
 

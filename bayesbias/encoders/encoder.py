@@ -224,6 +224,52 @@ def function_encoder(
     return BuiltEncoder(own, function, options, facts, fingerprint, batch_size)
 
 
+def with_prompt(encoder: Encoder, prompt: str) -> Encoder:
+    """Return an encoder that puts a prompt before each sentence.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    prompt : str
+        Such as ``"query: "``; blanks at its end count.
+
+    Returns
+    -------
+    Encoder
+        Its options and provenance name the prompt, and vectors kept on the disk are its own.
+
+    Examples
+    --------
+    >>> def length(sentences):
+    ...     return [[len(s), 1.0] for s in sentences]
+    >>> with_prompt(function_encoder(length), "query: ").encode(["he"])
+    [[9, 1.0]]
+    """
+    checks.text(prompt, "prompt")
+    about = describe_encoder(encoder)
+    fingerprint = getattr(encoder, "fingerprint", None)
+    account = getattr(encoder, "account", None)
+
+    def prompted(sentences: Sequence[str]) -> list[str]:
+        return [prompt + sentence for sentence in sentences]
+
+    return BuiltEncoder(
+        encoder.name,
+        lambda sentences: encoder.encode(prompted(sentences)),
+        ";".join(filter(None, (about["options"], option_of_prompt(prompt)))),
+        {**about["provenance"], "prompt": prompt},
+        None if fingerprint is None else fingerprint_of({"of": fingerprint, "prompt": prompt}),
+        getattr(encoder, "batch_size", BATCH_SIZE),
+        look=None if account is None else lambda sentences: account(prompted(sentences)),
+        look_up=getattr(encoder, "account_of_words", None),
+    )
+
+
+def option_of_prompt(prompt: str) -> str:
+    """Return a prompt as a setting, for tables."""
+    return f"prompt={prompt.strip()}"
+
+
 def fingerprint_of(facts: Mapping[str, Any]) -> str:
     """Return a hash of facts."""
     return files.sha256_of(json.dumps(facts, sort_keys=True, default=str))

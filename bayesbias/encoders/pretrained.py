@@ -18,7 +18,7 @@ import numpy as np
 from bayesbias.core import InputError, checks, nearest, packages
 from bayesbias.core.errors import warn_user
 from bayesbias.core.files import sha256_file
-from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
+from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of, option_of_prompt
 
 _UNBOUNDED = 10**6
 """Tokenizers that know no limit state a very large one."""
@@ -47,6 +47,8 @@ def sentence_transformers_encoder(
     device: str | None = None,
     revision: str | None = None,
     name: str | None = None,
+    prompt: str | None = None,
+    prompt_name: str | None = None,
 ) -> Encoder:
     """Return a sentence-transformers model, with its own pooling.
 
@@ -63,6 +65,11 @@ def sentence_transformers_encoder(
         Branch, tag or commit on the hub.
     name : str, optional
         Short name; by default the last part of `model`.
+    prompt : str, optional
+        A text before each sentence, such as ``"query: "``; by default that of the model, if it
+        has one.
+    prompt_name : str, optional
+        The name of a prompt that the model has, such as ``query``.
 
     Returns
     -------
@@ -75,7 +82,13 @@ def sentence_transformers_encoder(
     Raises
     ------
     InputError
-        Where the extra ``encoders`` is not installed, or the model cannot be loaded.
+        Where the extra ``encoders`` is not installed, the model cannot be loaded, or it has no prompt
+        of that name.
+
+    Warns
+    -----
+    UserWarning
+        Where the model has prompts and none is used.
 
     Examples
     --------
@@ -105,13 +118,13 @@ def sentence_transformers_encoder(
         modules.append({"type": type(module).__name__, **plain})
     modes = [str(m["pooling_mode"]) for m in modules if "pooling_mode" in m]
     tokenizer = getattr(loaded, "tokenizer", None)
-    prompt = getattr(loaded, "default_prompt_name", None)
+    used, stated = _prompt_of(loaded, text, prompt, prompt_name)
     vital = {
         "library": "sentence-transformers",
         **_tokenizer_facts(tokenizer),
         "pooling": modes[0] if modes else "as the model does",
         "modules": modules,
-        "prompt": (loaded.prompts or {}).get(prompt) if prompt else None,
+        "prompt": used,
         "max_length": limit,
         "precision": "float32",
         "weights_sha256": _weights_hash(loaded),
@@ -121,11 +134,45 @@ def sentence_transformers_encoder(
     }
 
     def run(sentences: list[str]) -> Any:
-        return loaded.encode(sentences, batch_size=len(sentences), show_progress_bar=False)
+        given = {"prompt": used} if stated else {}
+        return loaded.encode(sentences, batch_size=len(sentences), show_progress_bar=False, **given)
 
     config = getattr(loaded, "config", None)
-    options = "" if max_length is None else f"max_length={max_length}"
+    settings_shown = [] if max_length is None else [f"max_length={max_length}"]
+    if stated and used:
+        settings_shown.append(option_of_prompt(used))
+    options = ";".join(settings_shown)
     return _built(name, run, options, (text, local, config, where), vital, tokenizer)
+
+
+def _prompt_of(
+    model: Any, text: str, prompt: str | None, prompt_name: str | None
+) -> tuple[str | None, bool]:
+    """Return the prompt that a model gets, and whether the user stated it."""
+    known = {
+        name: words for name, words in (getattr(model, "prompts", None) or {}).items() if words
+    }
+    if prompt is not None and prompt_name is not None:
+        problem = "expected a prompt or the name of one, got both"
+        raise InputError(problem, where=f"model {text!r}, prompt")
+    if prompt is not None:
+        return checks.text(prompt, "prompt"), True
+    if prompt_name is not None:
+        if not known:
+            problem = f"expected a prompt of the model named {prompt_name!r}, got none"
+            hint = "write it out: prompt=query: "
+            raise InputError(problem, where=f"model {text!r}", hint=hint)
+        return known[checks.choice(prompt_name, list(known), "prompt_name")], True
+    default = getattr(model, "default_prompt_name", None)
+    if default is not None:
+        return known.get(default), False
+    if known:
+        names = ", ".join(known)
+        warn_user(
+            f"model {text!r} has prompts ({names}), and none is used; choose one with "
+            f"?prompt_name={next(iter(known))}"
+        )
+    return None, False
 
 
 def transformers_encoder(
@@ -310,12 +357,16 @@ def _built(
     def look(sentences: list[str]) -> dict[str, Any]:
         """Say which sentences are longer than the limit and will be cut."""
         # A token takes one byte or more, so that short sentences need no look.
-        long = [s for s in dict.fromkeys(sentences) if limit and len(s.encode()) > limit - 8]
-        tokens = [tokenizer(s, truncation=False, verbose=False)["input_ids"] for s in long]
+        long = [
+            s for s in dict.fromkeys(sentences) if limit and len((prompt + s).encode()) > limit - 8
+        ]
+        whole = [prompt + sentence for sentence in long]
+        tokens = [tokenizer(s, truncation=False, verbose=False)["input_ids"] for s in whole]
         cut = [s for s, ids in zip(long, tokens, strict=True) if len(ids) > limit]
         return {"cut": cut, "max_length": limit}
 
     facts = {"model": text, **origin, **vital, "device": device}
+    prompt = vital.get("prompt") or ""
     seen = None if casing == "unknown" else look
     own = name or Path(text).name or text
     return BuiltEncoder(own, run, options, facts, fingerprint_of(vital), look=seen)

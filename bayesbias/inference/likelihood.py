@@ -78,6 +78,7 @@ import numpy as np
 
 from bayesbias.core import FitError
 from bayesbias.core.workers import one_thread_of_blas
+from bayesbias.inference.diagnostics import ENOUGH_MIXED
 from bayesbias.models.design import Arrays, Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -90,8 +91,6 @@ _COSTLY_S = 1e-3
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 100.0, 110.0  # effective draws: diagnostics ask for 100
 _MOST_BLOCKS = 2000  # of a table that may still be a grid
 _LEAST_SQUARE = 1e-22  # of noise, relative to the outcomes
-ENOUGH_MIXED = 1000
-"""How many draws of the scales a mixture is over; 1,000 normals say more than 1,000 plain draws."""
 NO_LENGTH = 1e-9  # what rounding leaves of a vector of length one
 type Nested = Mapping[str, tuple[bool, ...]]
 """Whether each factor has entries of its own of a term, for each factor."""

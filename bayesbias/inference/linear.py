@@ -22,8 +22,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesbias.core import FitError
+from bayesbias.inference.diagnostics import ENOUGH_MIXED
 from bayesbias.inference.likelihood import (
-    ENOUGH_MIXED,
     Collapsed,
     Reduction,
     covariances,

@@ -65,10 +65,10 @@ import numpy as np
 
 from bayesbias.core import FitError
 from bayesbias.core.workers import one_thread_of_blas, threads
+from bayesbias.inference.diagnostics import ENOUGH_MIXED
 from bayesbias.inference.factorization import Factor, Pattern
 from bayesbias.inference.kernel import FARTHEST, LOG_2PI, compiled, prior_constant, prior_shape
 from bayesbias.inference.likelihood import (
-    ENOUGH_MIXED,
     Reduction,
     normal_terms,
     numbered_variances,

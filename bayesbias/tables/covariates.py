@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -32,10 +33,11 @@ _NOUNS = {
 }  # fmt: skip
 OWN_COLUMN = "the table"
 """The source of a covariate that was a column already."""
-_WORD = ("word", "words", "item", "term")
+_WORD = ("word", "words", "item", "term", "occupation", "profession", "name")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _MEANT = r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)? ?%?"
 _GROUPED = r"[+-]?[1-9]\d{0,2}([.,]\d{3})+"
+_FRAME = "data frame"
 _LEAST = 3  # words with a covariate
 
 
@@ -71,19 +73,22 @@ def covariates_given(
         elif table is not None and isinstance(each, str) and each in own:
             out.append(_of_column(table, each))
         elif isinstance(each, str | os.PathLike):
-            path = files.path_of(each, "covariates")
+            path, condition = _split_condition(files.path_of(each, "covariates"))
             if not path.exists() and path.suffix.lower() not in (".csv", ".tsv"):
                 raise checks.unknown(str(each), [*own, "a .csv file"], "covariates")
             frame, mark = frames.read_cells(path)
             frame = frame.rename(index="line {}".format)
-            out += _of_frame(frame, columns, str(path), files.sha256_file(path), mark)
-        elif hasattr(each, "columns") or isinstance(each, pd.Series):
+            where = str(path)
+            if condition:
+                frame, where = _rows_with(frame, condition, where)
+            out += _of_frame(frame, columns, where, files.sha256_file(path), mark)
+        elif frames.is_frame(each) or isinstance(each, pd.Series):
             held = each.to_frame() if isinstance(each, pd.Series) else each
             frame = frames.plain_frame(held)
             named = any(str(name).casefold() in _WORD for name in frame.columns)
             if not named and all(isinstance(word, str) for word in frame.index):
                 frame = frame.rename_axis("word").reset_index()
-            out += _of_frame(frame, columns, "data frame")
+            out += _of_frame(frame, columns, _FRAME)
         elif isinstance(each, Mapping) and all(isinstance(v, Mapping) for v in each.values()):
             out += [_of_cells(str(n), of, of.values(), of, "a mapping") for n, of in each.items()]
         else:
@@ -108,10 +113,50 @@ def _of_frame(
         raise InputError(problem, where=where, found=list(names))
     frame = frame.set_axis(list(names), axis=1)
     frame = frame[frame[word].notna() & (frame[word] != "")]  # R writes the word "null" as none
-    return [
-        _of_cells(n, frame[word], frame[n], frame.index, where, sha256, mark != ",")
-        for n in (checks.choice(n, others, f"{where}, column") for n in columns or others)
-    ]
+    out = []
+    for name in columns or others:
+        name = checks.choice(name, others, f"{where}, column")
+        _check_one_row_a_word(frame, word, name, where)
+        out.append(
+            _of_cells(name, frame[word], frame[name], frame.index, where, sha256, mark != ",")
+        )
+    return out
+
+
+def _split_condition(path: Path) -> tuple[Path, str]:
+    """Split ``shares.csv?year=1990`` into the file and the condition on its rows."""
+    found = re.fullmatch(r"(.+\.(?:csv|tsv))\?(.+=.*)", str(path), re.IGNORECASE)
+    return (Path(found[1]), found[2]) if found and not path.exists() else (path, "")
+
+
+def _rows_with(frame: pd.DataFrame, condition: str, where: str) -> tuple[pd.DataFrame, str]:
+    """Return the rows in which a column has a value, without the column, and what they are."""
+    name, _, value = condition.partition("=")
+    column = checks.choice(name.strip(), list(frame.columns), f"{where}, column")
+    cells = frame[column].astype(str).str.strip()
+    value = checks.choice(value.strip(), checks.once(cells), f"{where}, {column}")
+    return frame[cells == value].drop(columns=column), f"{where}, {column} {value}"
+
+
+def _check_one_row_a_word(frame: pd.DataFrame, word: str, name: str, where: str) -> None:
+    """Refuse rows of one word that differ, where another column tells them apart."""
+    rows = frame[[word, name]].drop_duplicates()
+    again = rows[word].duplicated()
+    if not again.any():
+        return
+    others = [column for column in frame.columns if column not in (word, name)]
+    for column in sorted(others, key=lambda other: frame[other].nunique()):
+        if frame.duplicated([word, column]).any() or frame[column].nunique() == len(frame):
+            continue
+        first = rows[word][again].iloc[0]
+        values = frame.loc[frame[word] == first, [column, name]].to_numpy().tolist()
+        shown = join_words(f"{value} ({column} {level})" for level, value in values[:2])
+        problem = f"expected one value of {name} for the word {first!r}, got {shown}"
+        level = values[0][0]
+        hint = f"keep the rows of one {column}, and say so"
+        if where != _FRAME:
+            hint += f": --covariates '{where}?{column}={level}'"
+        raise InputError(problem, where=where, hint=hint)
 
 
 def _of_cells(
@@ -192,7 +237,8 @@ def join_covariates(
         The table of pairs.
     covariates : path, data frame, mapping, the name of a column of the table, or a list of these
         A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a covariate;
-        the words may be the index of a frame; or ``{covariate: {word: value}}``. Cells that are
+        the words may be the index of a frame. ``shares.csv?year=1990`` keeps the rows of one year,
+        or of another value of a column; or ``{covariate: {word: value}}``. Cells that are
         empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs
         separate. A column that the table has already is centered and scaled where it stands.
     side : {"protected", "attribute", "both"}, optional

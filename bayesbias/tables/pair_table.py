@@ -118,9 +118,9 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
 
 
 def notes_of_vectors(table: PairTable) -> list[str]:
-    """Return what the loader of the vectors noted, such as lines that were skipped."""
+    """Return what the loader of the vectors, or of the table, noted, such as lines that were skipped."""
     embedding = table.provenance.get("embedding") or {}
-    return list(embedding.get("notes", ()))
+    return [*table.provenance.get("notes", ()), *embedding.get("notes", ())]
 
 
 # -- accounts of words ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,25 +19,38 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, files, frames, join_words, some
+from bayesbias.core.encodings import reading_in
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import COLUMNS, PairTable, labels_within
+from bayesbias.wordlists.foreign import owned_sets
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
 NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
 """The columns that a table of pairs cannot do without.
 
-The kind of an attribute follows from its connection.
+The kind of an attribute follows from its connection. The connection is derived from the classes
+where a file or frame has none.
 """
-_LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
-_NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
-_LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
+_OF_PSYCHWORDVEC = {
+    "T_word": "protected_word", "Target": "protected_class",
+    "A_word": "attribute", "Attrib": "attribute_class",
+}  # fmt: skip
+_DISTANCES = ("distance", "cosine_distance")
+_SIMILARITIES = ("similarity", "cosine_similarity", "cos_sim", "cosine", "cos", "sim")
+_LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class", *_OF_PSYCHWORDVEC}
+_NUMBERS = (*_DISTANCES, *_SIMILARITIES)
+_LAYOUTS = (
+    f"{', '.join(COLUMNS)} (similarity for distance, and connection may be left out); or the "
+    f"published {', '.join(_PUBLISHED)}"
+)
 _OF_VECTORS = (
     "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model), "
     "or compare them by name, compare({'one': vectors, 'two': others}, wordlist)"
 )
+_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 _TOLD_APART = (
     "if they are two observations, name the column that tells them apart in the model's "
     "[likelihood], key units"
@@ -48,6 +62,7 @@ Five columns of more would take hundreds of MB, and as categories take tens.
 """
 # Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
 ROUNDING = 1e-6
+_MISSING = -2.0  # marks a missing word in the published tables
 SAME = 1e-9
 """Repeats whose numbers differ by no more are one observation."""
 PAIR = ("protected_word", "attribute")
@@ -78,6 +93,7 @@ def load_distances(
     *,
     repeats: str = "once",
     name: str | None = None,
+    encoding: str | None = None,
 ) -> PairTable:
     """Read a table of distances, in our layout or the published one.
 
@@ -86,19 +102,28 @@ def load_distances(
     ours of the name ``neutral``. A value below -1 marks a missing word, which goes to the coverage.
     The protected class of a word is the attribute class it is associated with.
 
+    A column of similarities (``similarity``, ``cosine_similarity``, ``cos_sim``) in place of
+    distances becomes 1 - similarity. The raw data of PsychWordVec (``Target``, ``Attrib``,
+    ``T_word``, ``A_word``, ``cos_sim``) is read too. The notes of the coverage say so.
+
+    A connection that is left out follows from the classes. An attribute class belongs to the
+    protected class of its name. If none has such a name, the classes are paired in their order.
     Every stated connection is compared with the derived one. Other columns are kept with the rows,
     after our own.
 
     Parameters
     ----------
     source : path, DataFrame, mapping of columns, or list of records
-        A path ends in ``.csv`` or ``.parquet``.
+        A path ends in ``.csv``, ``.tsv``, ``.parquet``, ``.json`` or ``.jsonl``. A frame is one of
+        pandas or polars.
     repeats : {"once", "keep"}
         The published race tables list ten words eighteen times. By default a repeated row is the
         same observation and counts once. ``keep`` counts it as often as it is listed, as the
         published fits do.
     name : str, optional
         What to call the table; by default the file's name.
+    encoding : str, optional
+        Encoding of a file that is not UTF-8, such as ``cp1251``.
 
     Raises
     ------
@@ -118,13 +143,19 @@ def load_distances(
     checks.choice(repeats, ("once", "keep"), "repeats")
     if name is not None:
         checks.text(name, "name")
+    if encoding is not None:
+        with reading_in(encoding):
+            return load_distances(source, repeats=repeats, name=name)
     if not isinstance(source, str | os.PathLike):
         return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
     path = files.path_of(source, "source")
-    if not {".csv", ".parquet"} & {*path.suffixes}:
-        problem = f"expected a .csv or .parquet file of distances, got {path.name}"
+    if not {*_ENDINGS} & {*path.suffixes}:
+        problem = f"expected a {join_words(_ENDINGS, 'or')} file of distances, got {path.name}"
         raise InputError(problem, where="table", hint=_OF_VECTORS)
     files.check_file(path, "a .csv or .parquet file")
+    if {".json", ".jsonl"} & {*path.suffixes}:
+        frame = _as_frame(frames.read_rows(path))
+        return _pair_table(frame, Source(str(path), path), repeats, name)
     # Labels are read as categories, so that many rows stay small.
     parquet = path.suffix.lower() == ".parquet"
     if parquet:
@@ -168,9 +199,12 @@ def _pair_table(
 ) -> PairTable:
     """Make a table of pairs; `apart` tells observations of a pair apart."""
     where, path = source.name, source.path
-    published = "word_to_compare" in raw.columns
     checks.distinct([str(column) for column in raw.columns], "column", where)
-    checks.columns(raw, _PUBLISHED if published else NEEDED, where, f"the columns {_LAYOUTS}")
+    frames.refuse_answers(raw.columns, where)
+    raw, remarks = _in_our_names(raw, source)
+    published = "word_to_compare" in raw.columns
+    needed = _PUBLISHED if published else [name for name in NEEDED if name != "connection"]
+    checks.columns(raw, needed, where, f"the columns {_LAYOUTS}")
     if raw.empty:
         raise InputError("expected rows, got a header alone", where=where)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
@@ -186,6 +220,9 @@ def _pair_table(
     frame = raw.assign(**labels)
     if published:
         frame = _from_published(frame, source)
+    if "connection" not in frame.columns:
+        frame, of_classes = _with_connection(frame)
+        remarks += of_classes
     _check_pairs(frame, source)
     distance = _checked_numbers(frame["distance"], source, frame, sentinel=published)
     frame = _with_kind(frame.assign(distance=distance))
@@ -195,7 +232,7 @@ def _pair_table(
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = pair_table.found_by_class(frame, known, {})
     kept, lost_classes = pair_table.without_lost_classes(frame, known, groups, where)
-    notes = [*lost_classes, *pair_table.thin_classes(kept, known, groups)]
+    notes = [*remarks, *lost_classes, *pair_table.thin_classes(kept, known, groups)]
     if gone.any():
         notes.append(f"rows with the mark of a missing word (below -1): {int(gone.sum())}")
         lost = int((gone & ~frame[list(PAIR)].isin(absent).any(axis=1)).sum())
@@ -210,14 +247,95 @@ def _pair_table(
     if own:
         notes.append(f"columns of your own, kept with the rows: {some(own)}")
     coverage = Coverage(groups[0], groups[1], {}, dropped, tuple(notes), tuple(own))
-    provenance = {
+    provenance: dict[str, Any] = {
         "name": name or (where if path is None else path.stem),
         "source": where if path is None else path.name,
         "sha256": "" if path is None else files.sha256_file(path),
         "repeats": repeats,
     }
+    if remarks:
+        provenance["notes"] = remarks
     frame = with_repeats_noted(pair_table.as_pair_columns(_with_labels(frame), own), repeats)
     return PairTable(frame, coverage, provenance)
+
+
+def _are_of_pairs(columns: set[str]) -> bool:
+    """Whether columns are those of a table of pairs, in any layout that is read."""
+    if columns >= {*_PUBLISHED} - {"cosine_distance"}:
+        return bool(columns & {*_NUMBERS})
+    ours = {_OF_PSYCHWORDVEC.get(column, column) for column in columns}
+    return ours >= {*NEEDED} - {"connection", "distance"} and bool(columns & {*_NUMBERS})
+
+
+def _in_our_names(raw: pd.DataFrame, source: Source) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table of similarities, or of another program, with our columns, and notes.
+
+    A similarity s is the distance 1 - s. Where both are there, the distance counts.
+    """
+    notes = []
+    names = {str(name) for name in raw.columns}
+    if set(_OF_PSYCHWORDVEC) <= names and not names & {*COLUMNS[:4]}:
+        raw = raw.rename(columns=_OF_PSYCHWORDVEC)
+        notes.append("read as the raw data of PsychWordVec: T_word, Target, A_word and Attrib")
+    spelt = {re.sub(r"[ .-]+", "_", str(name).strip().casefold()): name for name in raw.columns}
+    similar = [spelt[name] for name in _SIMILARITIES if name in spelt]
+    if not similar or names & set(_DISTANCES):
+        return raw, notes
+    column = similar[0]
+    similarity = pd.to_numeric(raw[column], errors="coerce").astype(float)
+    beyond = similarity.abs() > 1 + ROUNDING
+    mark_of_missing = "word_to_compare" in names
+    if mark_of_missing:  # below -1
+        beyond &= similarity > 0
+    wrong = beyond | ~np.isfinite(similarity)
+    if wrong.any():
+        row = _first_of(wrong)
+        found = raw[column].iloc[row]
+        found = found if isinstance(found, str) else float(found)
+        place = source.at(row, str(column))
+        raise InputError("expected a similarity from -1 to 1", where=place, found=found)
+    outcome = "cosine_distance" if mark_of_missing else "distance"
+    missing = similarity < -1 - ROUNDING
+    raw = raw.assign(**{outcome: (1 - similarity).mask(missing, _MISSING)})
+    notes.append(f"distances are 1 - similarity, of the column {column}")
+    return raw.drop(columns=[column]), notes
+
+
+def _with_connection(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows with connections that their classes give, and a note.
+
+    Attribute classes of controls are told by their name or kind. The others belong to the
+    protected class of their name; if none has such a name, to the classes in their order.
+    """
+    classes = Codes.of(frame["protected_class"])
+    sets = Codes.of(frame["attribute_class"])
+    of_no_class = {name: name for name in sets.labels if name in (*CONTROLS, SHARED)}
+    if "attribute_kind" in frame.columns:
+        kinds = labels_within(frame, "attribute_class", "attribute_kind")
+        for name, held in kinds.items():
+            if len(held) == 1 and held[0] in (*CONTROLS, SHARED):
+                of_no_class[name] = held[0]
+    names = [name for name in sets.labels if name not in of_no_class]
+    owned = owned_sets(classes.labels, names)
+    owners = {attributes: name for name, attributes in owned.items()}
+    of_class = {
+        name: of_no_class.get(name, "different" if name in owners else SHARED)
+        for name in sets.labels
+    }
+    table = [
+        ["associated" if owners.get(name) == protected else of_class[name] for name in sets.labels]
+        for protected in classes.labels
+    ]
+    labels = np.array([*(np.array(table, dtype=object).ravel()), None], dtype=object)
+    places = classes.of_row * len(sets.labels) + sets.of_row
+    places = np.where((classes.of_row < 0) | (sets.of_row < 0), -1, places)
+    connection = pd.Categorical(labels[places])
+    how = "by the names of their classes"
+    if owned and set(owned) != set(owned.values()):
+        how = join_words(f"{name} with {attributes}" for name, attributes in owned.items())
+        how += ", in their order"
+    note = f"connections are derived: {how}"
+    return frame.assign(connection=connection), [note]
 
 
 def _labels_of(column: pd.Series, where: str) -> pd.Categorical:
@@ -272,10 +390,11 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str]) -> PairTable:
     source = Source("data frame")
     repeats = "keep" if frame.attrs.get(REPEATS) == "keep" else "once"
     columns = {str(column) for column in frame.columns}
-    if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome}:
+    known = {*COLUMNS, *_PUBLISHED, *_OF_PSYCHWORDVEC, *apart, outcome}
+    if len(frame) and not columns & known:
         problem = f"expected the columns {join_words(dict.fromkeys([*apart, outcome]))}"
         raise InputError(problem, where="data frame", found=list(columns), hint=_OF_VECTORS)
-    if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
+    if outcome == "distance" and _are_of_pairs(columns):
         return _pair_table(frame, source, repeats, "a data frame", apart)
     if frame.empty:
         raise InputError("expected rows, got none", where="data frame")
@@ -294,8 +413,8 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str]) -> PairTable:
     if outcome in columns and set(key) <= columns:  # else the design says what the model lacks
         frame, dropped, said = _counted_once(frame, source, key, outcome, repeats, _TOLD_APART)
         notes += said
-    known = {"covariates": frame.attrs.get("covariates_from"), "repeats": frame.attrs.get(REPEATS)}
-    provenance = {"name": "a data frame", **{key: value for key, value in known.items() if value}}
+    given = {"covariates": frame.attrs.get("covariates_from"), "repeats": frame.attrs.get(REPEATS)}
+    provenance = {"name": "a data frame", **{key: value for key, value in given.items() if value}}
     covariates = frame.attrs.get("covariates", {})
     coverage = Coverage({}, {}, repeats=dropped, notes=tuple(notes), covariates=covariates)
     return PairTable(frame, coverage, provenance)

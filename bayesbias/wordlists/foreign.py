@@ -24,6 +24,7 @@ _FORMS = (
     "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or "
     ".tsv table with the columns word, class, kind, or one column a set"
 )
+_OF_PAIRS = "bayesbias debias --definitional-sets FILE (sets= of hard_debias)"
 _TEST = ("targ1", "targ2", "attr1", "attr2")
 _CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d{0,4})")
 _NAMED = re.compile(
@@ -68,17 +69,22 @@ def foreign_file(path: Path, which: str) -> Mapped:
 
     `which` names a list in a file of several.
     """
-    if (test := _read_weathub(path, which)) is not None:
-        about = {key: test.pop(key) for key in ("name", "language", "source")}
-        read, notes = _as_mapping(*_sets_of_test(test, str(path)), str(path))
-        return {**read, **about}, notes
+    if (frame := _read_weathub(path)) is not None:
+        return _of_weathub(frame, which, path)
     if path.suffix.lower() not in (".json", ".jsonl"):
         return _as_mapping(*_sets_of_table(path), str(path))
-    data = files.read_json(path)
+    return foreign_data(files.read_json(path), path)
+
+
+def foreign_data(data: Any, where: object) -> Mapped:
+    """Return what a JSON file or text holds as one of our mappings, and notes."""
+    if are_sets(data):
+        problem = "expected classes with protected words and attributes, got sets of words"
+        raise InputError(problem, where=where, hint=f"of definitional pairs: {_OF_PAIRS}")
     if not isinstance(data, Mapping):
         hint = 'write {"CLASS": {"protected": [...], "attributes": [...]}, ...} for several classes'
-        raise checks.wrong_kind(data, path, _FORMS, hint)
-    if sets := foreign_mapping(data, str(path)):
+        raise checks.wrong_kind(data, where, _FORMS, hint)
+    if sets := foreign_mapping(data, str(where)):
         return sets
     if _is_ours(data):
         return dict(data), ()
@@ -87,7 +93,44 @@ def foreign_file(path: Path, which: str) -> Mapped:
         "target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with protected "
         "and attributes"
     )
-    raise InputError(problem, where=path, valid=valid)
+    raise InputError(problem, where=where, valid=valid)
+
+
+def are_sets(data: Any) -> bool:
+    """Whether data is a list of sets of words, as the definitional pairs of debiaswe.
+
+    Examples
+    --------
+    >>> are_sets([["woman", "man"], ["girl", "boy"]]), are_sets([{"word": "he"}])
+    (True, False)
+    """
+    if not isinstance(data, list | tuple) or not data:
+        return False
+    for words in data:
+        if not isinstance(words, list | tuple) or len(words) < 2:
+            return False
+        if not all(isinstance(word, str) for word in words):
+            return False
+    return True
+
+
+def load_sets(path: checks.FilePath) -> tuple[tuple[str, ...], ...] | None:
+    """Return the sets of words of a JSON file such as debiaswe's; None for another file."""
+    file = Path(path)
+    if file.suffix.lower() != ".json" or not file.is_file():
+        return None
+    data = files.read_json(file)
+    return tuple(tuple(words) for words in data) if are_sets(data) else None
+
+
+def foreign_frame(frame: Any, which: str = "") -> Mapped:
+    """Return a data frame, with the columns of a table of words, as one of our mappings."""
+    where = "data frame"
+    frame = frame.rename(columns=str)
+    if "targ1.examples" in frame.columns:
+        return _of_weathub(frame, which, where)
+    cells = frame.astype(object).where(frame.notna(), "").map(str)
+    return _as_mapping(*_sets_of_cells(cells, where), where)
 
 
 def foreign_mapping(data: Mapping[Any, Any], where: str = "mapping") -> Mapped | None:
@@ -186,7 +229,11 @@ def _place(name: str) -> tuple[str, int]:
 def _sets_of_table(path: Path) -> _Named:
     from bayesbias.core.frames import read_cells
 
-    cells, _ = read_cells(path)
+    return _sets_of_cells(read_cells(path)[0], path)
+
+
+def _sets_of_cells(cells: Any, path: object) -> _Named:
+    """Return the sets of a table of texts; `path` names it in messages."""
     frame = cells.rename(columns=str.strip).map(str.strip)
     frame = frame[(frame != "").any(axis=1)]
     named = frame.rename(columns=str.casefold)
@@ -211,7 +258,7 @@ def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
     return [(role, name, held) for (role, name), held in sets.items()]
 
 
-def _sets_of_rows(frame: Any, path: Path) -> _Sets:
+def _sets_of_rows(frame: Any, path: object) -> _Sets:
     """Return the sets of a table with one row a word."""
     word, group, kind = (
         next((name for name in frame if name in known), "") for known in (_WORD, _SET, _KIND)
@@ -224,7 +271,8 @@ def _sets_of_rows(frame: Any, path: Path) -> _Sets:
         raise InputError(problem, where=path)
     out = []
     for line, row in frame.to_dict("index").items():
-        here, name = f"{path}, line {line}", row[group]
+        place = f"line {line}" if isinstance(path, Path) else f"row {line}"
+        here, name = f"{path}, {place}", row[group]
         if kind:
             if (given := row[kind].casefold()) not in _KINDS:
                 valid = ("protected", "target", "attribute", "set", "human", "neutral")
@@ -243,7 +291,7 @@ def _sets_of_rows(frame: Any, path: Path) -> _Sets:
     return _grouped(out)
 
 
-def _sets_of_columns(frame: Any, path: Path) -> _Named:
+def _sets_of_columns(frame: Any, path: object) -> _Named:
     """Return the sets of a table with one column a set."""
     form, names = "a table with one column a set", list(frame)
     roles = []
@@ -296,12 +344,11 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
         raise InputError(f"expected words, got {long[0]!r}", where=where, hint=hint)
     if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
         targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
-    if by_name := set(targets) == set(attributes):
-        owned = {name: name for name in targets}
-    elif len(targets) == len(attributes) and not (form == _QUERY and len(targets) > 2):
-        owned = dict(zip(targets, attributes, strict=True))
-    else:
+    by_name = set(targets) == set(attributes)
+    if form == _QUERY and len(targets) > 2:
         owned = {name: name for name in targets if name in attributes}
+    else:
+        owned = owned_sets(targets, attributes)
     shared = {name: by_role["attribute"][name] for name in attributes} | shared
     classes = []
     for target in targets:
@@ -324,8 +371,24 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> Mapped:
     return {"schema": 1, "class": classes, **given}, tuple(notes)
 
 
-def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
-    """Return one test of WEATHub; None for a file of another form."""
+def owned_sets(targets: Sequence[str], attributes: Sequence[str]) -> dict[str, str]:
+    """Return the set of attributes of each set of targets, by name or, if none has one, in order.
+
+    Examples
+    --------
+    >>> owned_sets(["men", "women"], ["career", "family"])
+    {'men': 'career', 'women': 'family'}
+    >>> owned_sets(["men", "women"], ["women", "men", "science"])
+    {'men': 'men', 'women': 'women'}
+    """
+    named = {name: name for name in targets if name in attributes}
+    if not named and len(targets) == len(attributes):
+        return dict(zip(targets, attributes, strict=True))
+    return named
+
+
+def _read_weathub(path: Path) -> Any:
+    """Return the table of WEATHub; None for a file of another form."""
     import pandas as pd
 
     from bayesbias.core.frames import read_cells
@@ -340,6 +403,11 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
             frame, _ = read_cells(path)
         else:
             frame = pd.read_json(io.StringIO(text), dtype=False, lines=text.lstrip()[0] == "{")
+    return frame
+
+
+def _of_weathub(frame: Any, which: str, path: object) -> Mapped:
+    """Return one test of WEATHub as a mapping of ours, and notes."""
     needed = [f"{name}.{key}" for name in _TEST for key in ("category", "examples")]
     valid = "the columns of WEATHub: language, weat, targ1.examples ..."
     checks.columns(frame, ["language", "weat", *needed], path, valid)
@@ -347,7 +415,9 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
     names = titles.str.casefold()
     if not which and len(frame) > 1:
         found = f"{number_of(len(frame), 'list')} ({some(titles, 3)})"
-        hint = f"name one, as in {path.name}:{titles.iloc[0]}"
+        hint = "give the row of one of them"
+        if isinstance(path, Path):
+            hint = f"name one, as in {path.name}:{titles.iloc[0]}"
         raise InputError(f"expected one word list, got {found}", where=path, hint=hint)
     chosen = checks.choice(which.casefold() or names.iloc[0], names, f"{path}, list")
     row = frame[names == chosen].iloc[0]
@@ -356,7 +426,8 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
         for name in _TEST
     }
     about = {"language": row["language"], "name": f"{row['weat']} ({row['language']})"}
-    return {**about, "source": "WEATHub, Mukherjee et al. (2023)", **sets}
+    read, notes = _as_mapping(*_sets_of_test(sets, str(path)), str(path))
+    return {**read, **about, "source": "WEATHub, Mukherjee et al. (2023)"}, notes
 
 
 def _cell(cell: Any) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import InputError, checks, files, join_words, nearest, number_of, some
+from bayesbias.core.encodings import reading_in
 from bayesbias.wordlists import foreign
 from bayesbias.wordlists.wordlist import (
     CONTROLS,
@@ -97,25 +98,30 @@ def wordlist_template() -> str:
 
 
 def load_wordlist(
-    x: Source | WordList,
+    x: Any,
     controls: Source | Controls | None = None,
+    *,
+    encoding: str | None = None,
 ) -> WordList:
     """Read and check a word list.
 
     Parameters
     ----------
-    x : str, path, mapping or WordList
+    x : str, path, mapping, data frame or WordList
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
         short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form
         of another program: a query of WEFE (or its object), a test of May et al. with ``targ1`` to
         ``attr2``, a vocabulary of Manzini et al., a list of WEATHub (``weathub.parquet:de/WEAT7``),
         PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
         table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
-        ``neutral``), or with one column a set. The notes of the list say how it was understood.
+        ``neutral``), or with one column a set; a data frame of such a table (pandas or polars); the
+        text of a JSON or TOML file. The notes of the list say how it was understood.
     controls : str, path, mapping or Controls, optional
         Control words instead of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the
         path of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left
         out).
+    encoding : str, optional
+        Encoding of files that are not UTF-8, such as ``cp1251``.
 
     Returns
     -------
@@ -140,7 +146,8 @@ def load_wordlist(
     >>> load_wordlist(age, controls={"neutral": ["clock", "grass"]})
     <WordList custom: 2 classes, 4 protected words, 4 attributes, controls custom (0 human, 2 neutral)>
     """
-    problems, wordlist = check_wordlist(x, controls)
+    with reading_in(encoding):
+        problems, wordlist = check_wordlist(x, controls)
     if len(problems) > 1:
         more = number_of(len(problems) - 1, "more problem")
         raise InputError(f"{problems[0]} `bayesbias wordlist check` lists {more}.")
@@ -151,7 +158,7 @@ def load_wordlist(
 
 
 def check_wordlist(
-    x: Source | WordList,
+    x: Any,
     controls: Source | Controls | None = None,
 ) -> tuple[list[InputError], WordList | None]:
     """List everything that is wrong with a word list.
@@ -398,8 +405,18 @@ def _read(
         if isinstance(x, Mapping):
             data = dict(checks.tree(x))
             data, remarks = foreign.foreign_mapping(data) or (data, remarks)
+        elif hasattr(x, "collect_schema") or hasattr(x, "columns"):
+            from bayesbias.core.frames import as_pandas
+
+            data, remarks = foreign.foreign_frame(as_pandas(x))
+        elif isinstance(x, str) and (inside := _content_of(x)) is not None:
+            data, has_schema = inside, "schema" in inside
+            if not has_schema:
+                data, remarks = foreign.foreign_data(data, where)
+        elif foreign.are_sets(x):
+            data, remarks = foreign.foreign_data(x, where)
         else:
-            valid = "the name of a shipped list, a path, a mapping or a WordList"
+            valid = "the name of a shipped list, a path, a mapping, a data frame or a WordList"
             text, which = foreign.split_list(checks.path(x, "word list", valid))
             path = files.find_toml(text, "wordlists", "word list", foreign.FOREIGN_ENDINGS)
             if path.suffix.lower() in foreign.FOREIGN_ENDINGS:
@@ -425,6 +442,20 @@ def _read(
                 classes.append({**table, "name": name})
         data = {"class": classes, **shared}
     return data if has_schema else {"schema": _SCHEMA, **data}, where, origin, short_form, remarks
+
+
+def _content_of(text: str) -> Any:
+    """Return the data of a text in JSON or TOML; None for a name or a path."""
+    start = text.lstrip()
+    if start.startswith(("{", "[")) and not start.startswith("[["):
+        try:
+            return files.parse_json(text, "the text")
+        except InputError:
+            if start.startswith("{") or "\n" not in text:
+                raise
+    if start.startswith('[["'):
+        return files.parse_json(text, "the text")
+    return files.parse_toml(text.encode(), "the text") if "\n" in text else None
 
 
 def _about(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> dict[str, Any]:
@@ -453,7 +484,8 @@ def _words(value: Any, where: str, problems: Problems, hint: str | None = None) 
         problems.add(f"expected a list of two words or more, got {got}", where, hint=hint)
         return ()
     good = []
-    for number, word in enumerate(value, start=1):
+    for number, text in enumerate(value, start=1):
+        word = checks.plain_spaces(text) if isinstance(text, str) else text
         if isinstance(word, str) and word and word == word.strip() and word.isprintable():
             good.append(word)
         else:

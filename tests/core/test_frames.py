@@ -51,7 +51,7 @@ def test_csv_keeps_words_and_finds_numbers(tmp_path):
     ("content", "problem"),
     [
         (b"a,b\n1,2\n1,2,3\n", "Row #3: Expected 2 columns, got 3"),
-        (b"a,b\n1,M\xfcnchen\n", "invalid UTF8"),
+        (b"a,b\n1,M\xfcnchen\n", "line 2: expected UTF-8.*cp1252.*München"),
         (b"", "Empty CSV file"),
     ],
 )

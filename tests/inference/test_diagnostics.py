@@ -14,7 +14,7 @@ from helpers.seeds import shifted
 from scipy.signal import lfilter
 
 import bayesbias as bb
-from bayesbias.inference.diagnostics import diagnose
+from bayesbias.inference.diagnostics import diagnose, r_hat_and_ess, r_hat_by_chance
 from bayesbias.inference.estimates import (
     describe_draws,
     end_to_mean,
@@ -131,11 +131,20 @@ def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():
     draws = rng.normal(size=(2, 250, 300))
     idata = one_parameter(draws[..., 0])
     rows = described(draws).assign(mcse_low=0.0, mcse_high=0.0)
-    chains, drawn = (diagnose(idata, ["sd"], rows, pareto_k=k) for k in (None, 0.3))
-    assert chains["max_r_hat_of_rows"] == drawn["max_r_hat_of_rows"] > 1.01
-    assert "R-hat reaches" in chains["problems"][0]
-    assert "in the row r" in chains["problems"][0]
-    assert (drawn["ok"], drawn["problems"]) == (True, [])
+    for pareto_k in (None, 0.3):
+        found = diagnose(idata, ["sd"], rows, pareto_k=pareto_k)
+        assert found["max_r_hat_of_rows"] > 1.01
+        assert (found["ok"], found["problems"]) == (True, [])
+
+
+def test_chains_that_lie_apart_in_one_of_many_rows_are_a_problem():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(2, 250, 300))
+    draws[0, :, 17] += 1.0
+    rows = described(draws).assign(mcse_low=0.0, mcse_high=0.0)
+    found = diagnose(one_parameter(draws[..., 0]), ["sd"], rows)
+    assert "R-hat reaches" in found["problems"][0]
+    assert "in the row r17" in found["problems"][0]
 
 
 def one_parameter(values: np.ndarray, diverging: int = 0) -> xr.DataTree:
@@ -160,7 +169,7 @@ def chains_apart(by: float) -> np.ndarray:
     return draws
 
 
-@pytest.mark.parametrize(("by", "limit"), [(0.3, 1.01), (0.8, 1.05)])
+@pytest.mark.parametrize(("by", "limit"), [(0.4, 1.01), (0.8, 1.05)])
 def test_an_sd_may_mix_less_well_than_what_is_printed(by, limit):
     """Between both limits of R-hat an SD is accepted, and a row is not; above the wider one neither is."""
     good = described(chains_apart(0.0)[..., None])
@@ -241,3 +250,11 @@ def test_divergences_of_draws_that_are_left_out_count():
     np.testing.assert_array_equal(kept["theta"], theta[:, ::4])
     np.testing.assert_array_equal(kept["diverging"], [[1, 0, 0], [0, 0, 1]])
     assert kept["draw"].to_numpy().tolist() == [0, 1, 2]
+
+
+def test_r_hat_of_independent_draws_seldom_passes_its_limit():
+    """The largest of 28 rows, in 1,000 fits of 4 x 250 draws; 1.01 alone is passed far more often."""
+    rng, limit = np.random.default_rng(4), r_hat_by_chance(4, 250, 28)
+    largest = [r_hat_and_ess(rng.standard_normal((4, 250, 28)))[0].max() for _ in range(1000)]
+    assert np.mean(np.array(largest) > limit) <= 0.005
+    assert np.mean(np.array(largest) > 1.01) >= 0.01

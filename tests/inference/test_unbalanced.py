@@ -450,3 +450,16 @@ def test_a_fit_of_a_ragged_table_has_all_tables(tmp_path):
     again = bb.load_fit(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(again.contrasts(), result.contrasts())
     assert bb.inference.loo(result).se > 0
+
+
+@pytest.mark.slow
+def test_a_table_that_lacks_a_fifth_of_its_pairs_is_fitted_by_the_quick_engine():
+    whole = grid((4, 4), (5, 5), 6, 8, seed=3)
+    kept = np.random.default_rng(shifted(6)).random(len(whole)) > 0.2
+    result = fit(whole[kept], engine="quick", draws=200, seed=shifted(1))
+    assert result.engine.name == "quick"
+    assert result.diagnostics()["ok"]
+    # The raw means of the pairs that are there are within reach of the estimate.
+    row = result.contrasts().iloc[0]
+    means = whole[kept].groupby("connection")["distance"].mean()
+    assert row["hpdi_low"] < means["associated"] - means["different"] < row["hpdi_high"]

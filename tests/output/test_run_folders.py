@@ -1,5 +1,7 @@
 """A run folder in the place of a result: where fits are taken, and what `load_run` returns."""
 
+import dataclasses
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -21,7 +23,9 @@ def closed():
 
 @pytest.fixture(scope="module")
 def fit():
-    return made_up_fit(grid(), "crossed")
+    made = made_up_fit(grid(), "crossed")
+    about = {"versions": {"bayesbias": bb.__version__}}
+    return dataclasses.replace(made, provenance={**made.provenance, **about})
 
 
 @pytest.fixture(scope="module")

@@ -302,3 +302,49 @@ def test_a_packed_table_is_read_and_a_row_without_a_word_left_out(tmp_path):
     path.write_bytes(gzip.compress(b"word,valence\nsun,6.5\n,4.3\nrain,3.9\n"))
     (given,) = covariates_given(str(path))
     assert given.values == {"sun": 6.5, "rain": 3.9}
+
+
+SHARES = pd.DataFrame(
+    {
+        "Census year": [1950] * 4 + [1980] * 4,
+        "Occupation": ["a1", "a2", "b1", "b2"] * 2,
+        "Female": [0.2, 0.3, 0.5, 0.7, 0.25, 0.3, 0.6, 0.9],
+        "Male": [0.8, 0.7, 0.5, 0.3, 0.75, 0.7, 0.4, 0.1],
+    }
+)
+
+
+def test_shares_by_year_are_told_apart_by_the_year(table, tmp_path):
+    path = tmp_path / "census.csv"
+    SHARES.to_csv(path, index=False)
+    said = (
+        r"one value of Female for the word 'a1', got 0\.2 \(Census year 1950\) and 0\.25 "
+        r"\(Census year 1980\)\. Keep the rows of one Census year, and say so: "
+        rf"--covariates '{path}\?Census year=1950'"
+    )
+    with pytest.raises(InputError, match=said):
+        join_covariates(table, path, columns=["Female"])
+    with pytest.raises(InputError, match="one Census year, and say so"):
+        join_covariates(table, SHARES, columns=["Female"])
+
+    for year in (1950, 1980):
+        joined = join_covariates(table, f"{path}?Census year={year}", columns=["Female"])
+        rows = SHARES[SHARES["Census year"] == year]
+        expected = dict(zip(rows["Occupation"], rows["Female"], strict=True))
+        assert value_of(joined, "Female") == pytest.approx(standard(expected))
+        source = joined.provenance["covariates"]["Female"]["source"]
+        assert source == f"{path}, Census year {year}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("Census year=1990", "Census year: expected 1950 or 1980, got '1990'"),
+        ("census=1950", "column: expected Census year.*got 'census'"),
+    ],
+)
+def test_a_condition_that_no_row_meets(table, tmp_path, condition, said):
+    path = tmp_path / "census.csv"
+    SHARES.to_csv(path, index=False)
+    with pytest.raises(InputError, match=said):
+        join_covariates(table, f"{path}?{condition}", columns=["Female"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bayesbias.core import InputError, checks, files, join_words
 from bayesbias.core.formatting import literal
-from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
+from bayesbias.embeddings.readers import arrays, fasttext, pickles, refused, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Writer
 
 # In the order in which they are tried.
@@ -93,12 +93,15 @@ def recognized(path: Path, vocab: Path | None) -> tuple[Format, Layout, bool]:
     head = Head(path, start.removeprefix(b"\xef\xbb\xbf"), packed, vocab)
     if not head.start.strip():
         raise InputError("expected word vectors, got an empty file", where=path)
+    refused.refuse_if_known(head)
     for form in KNOWN:
         if layout := form.recognize(head):
             mark = len(start) - len(head.start)
             return form, dataclasses.replace(layout, start=layout.start + mark), packed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     files.refuse_binary(start, path, "word vectors")
+    if error := refused.unknown_file(head):
+        raise error
     found = first if first.isprintable() else head.start[:20]
     names = ", ".join(dict.fromkeys(form.name for form in KNOWN if form is not pickles.FORMAT))
     raise InputError("expected word vectors", where=path, found=found, valid=names)

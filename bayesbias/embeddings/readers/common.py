@@ -15,12 +15,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bayesbias.core import files
+from bayesbias.core.encodings import LATIN, given_encoding, is_utf8, likely_encoding
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.spelling import Marks
 
 MOST_DIMENSIONS = 100_000
 _MOST_SAMPLED = 50_000
+_FEW_FOREIGN = 0.01  # share of words that are not UTF-8 below which they count as damaged
 
 # Words, and a function that takes the places of some of them in the block and returns their rows.
 type Block = tuple[Sequence[bytes], Callable[[list[int]], Any]]
@@ -131,6 +133,8 @@ class Rows:
         The first words of the source, if none of the wanted ones was found.
     marks : Marks
         How many of its keys have the form of a token.
+    encoding : str or None
+        The encoding that would read words that are not UTF-8, where none was named.
     """
 
     words: list[str]
@@ -142,6 +146,7 @@ class Rows:
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
     marks: Marks = field(default_factory=Marks)
+    encoding: str | None = None
 
     def by_word(self) -> tuple[dict[str, list[int]], list[str]]:
         """Return the rows of each word, and words whose vector is unusable."""
@@ -232,9 +237,10 @@ def gather(
         Length of a row, where it is not that of the layout.
     """
     keys = None
+    encoding = given_encoding() or LATIN
     if reading.wanted is not None:
         keys = {word.encode() for word in reading.wanted}
-        keys |= {word.encode("cp1252", "replace") for word in reading.wanted}  # of old files
+        keys |= {word.encode(encoding, "replace") for word in reading.wanted}  # of old files
         keys |= {b"\n" + word for word in keys}  # word2vec.c ends a binary record with a newline
     is_wanted = bool if keys is None else (keys - {b""}).__contains__
     found: list[str] = []
@@ -242,9 +248,11 @@ def gather(
     sample: list[bytes] = []
     tried = False
     marks = Marks()
+    foreign = _ForeignWords()
     vectors, place, empty = np.empty((0, dim or reading.layout.dim), dtype), 0, 0
     for words, rows_of in blocks:
         marks.count(word.removeprefix(b"\n") for word in words)
+        foreign.count(words)
         if not found and len(sample) < _MOST_SAMPLED:
             sample += words
         chosen = []
@@ -254,7 +262,9 @@ def gather(
         rows = rows_of(chosen) if chosen else []
         kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]
         if kept:
-            found += [decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
+            chosen_words = [words[i].removeprefix(b"\n") for i, _ in kept]
+            found += [decoded(word, encoding) for word in chosen_words]
+            foreign.read += [word for word in chosen_words if not is_utf8(word)]
             places += [place + i + 1 for i, _ in kept]
             vectors.resize((len(found), vectors.shape[1]), refcheck=False)
             vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
@@ -271,16 +281,65 @@ def gather(
             problem = f"expected as many words as its header states, got others: it {stated}"
             raise InputError(problem, where=reading.path)
         notes.append(f"the header of {reading.path.name} {stated}")
-    keys_of_file = [] if found else [decoded(word) for word in sample if word]
-    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file, marks=marks)
+    likely = None
+    if foreign.words and given_encoding() is None:
+        likely = likely_encoding(foreign.words, reading.asked)
+        notes += foreign.notes(likely)
+    shown_in = likely or encoding
+    keys_of_file = [] if found else [decoded(word, shown_in) for word in sample if word]
+    return Rows(
+        found, vectors, places, count, notes=notes, sample=keys_of_file, marks=marks,
+        encoding=likely,
+    )  # fmt: skip
 
 
-def decoded(word: bytes) -> str:
-    """Return a word; one that is not UTF-8 is read as Windows-1252."""
+@dataclass
+class _ForeignWords:
+    """The words of a source that are not UTF-8.
+
+    Attributes
+    ----------
+    seen : int
+        How many words were looked at.
+    words : list of bytes
+        Those among them that are not UTF-8.
+    read : list of bytes
+        The wanted words that are not UTF-8.
+    """
+
+    seen: int = 0
+    words: list[bytes] = field(default_factory=list)
+    read: list[bytes] = field(default_factory=list)
+
+    def count(self, words: Sequence[bytes]) -> None:
+        """Look at a block of words, until enough were seen."""
+        if self.seen >= _MOST_SAMPLED:
+            return
+        self.seen += len(words)
+        if not is_utf8(b" ".join(words)):
+            self.words += [word for word in words if not is_utf8(word)]
+
+    def notes(self, likely: str | None) -> list[str]:
+        """Say in which encoding words were read, or that another one reads them."""
+        if likely not in (None, LATIN) and len(self.words) >= _FEW_FOREIGN * self.seen:
+            example = self.words[0].decode(likely, "replace")
+            return [
+                f"{number_of(len(self.words), 'word')} are not UTF-8, and --encoding {likely} "
+                f"(encoding=) would read them ({example})"
+            ]
+        if not self.read:
+            return []
+        count, words = number_of(len(self.read), "word"), [decoded(word) for word in self.read]
+        are = "is" if len(self.read) == 1 else "are"
+        return [f"{count} {are} not UTF-8, and read as Latin-1 (Windows-1252): {some(words, 4)}"]
+
+
+def decoded(word: bytes, encoding: str = LATIN) -> str:
+    """Return a word; one that is not UTF-8 is read in another encoding."""
     try:
         return word.decode()
     except UnicodeDecodeError:
-        return word.decode("cp1252", "replace")
+        return word.decode(encoding, "replace")
 
 
 def is_number(text: str | bytes) -> bool:

@@ -17,7 +17,15 @@ from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, R
 # "" as pandas and R write an index
 
 
-_WORD = ("word", "words", "token", "term", "item", "lemma", "text", "input", "")
+_WORD = (
+    *("word", "words", "token", "term", "item", "lemma", "text", "input"),
+    *("document", "documents", "custom_id", ""),
+)
+# A vector as text: a list, or an array or tensor as Python prints it.
+_LIST = re.compile(r"\s*(?:(?:np\.)?array\(|tensor\()?\[")
+_AROUND = re.compile(
+    r"^\s*(?:(?:np\.)?array|tensor)\(|,\s*(?:dtype|device|grad_fn|requires_grad)=.*$", re.DOTALL
+)
 _ASIDE = re.compile(
     r"(?i)(unnamed: \d+|(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index)?"
 )
@@ -54,7 +62,8 @@ def word_and_dimensions(
     places = range(len(names))
     known = [c for c in places if is_word_column(names[c])]
     texts = [c for c in places if isinstance(first[c], str)]
-    word = next(iter([*(c for c in known if names[c]), *texts, *known]), None)
+    named_texts = [c for c in texts if not (names[c] and _ASIDE.fullmatch(names[c].strip()))]
+    word = next(iter([*(c for c in known if names[c]), *(named_texts or texts), *known]), None)
     whole = [c for c in places if np.ndim(first[c]) == 1][:1]
     rest = [c for c in places if c != word and not _ASIDE.fullmatch(names[c].strip())]
     if word is None or set(whole or rest) <= set(texts):
@@ -74,27 +83,60 @@ def word_and_dimensions(
 def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]:
     """Return the words and vectors of a data frame.
 
-    Words are its index or a column; a column is a dimension, or holds whole vectors.
+    Words are its index or a column; a column is a dimension, or holds whole vectors. Numbers and
+    vectors may be texts, as they are in a CSV file.
     """
     held = [frame.index, *(frame.iloc[:, c] for c in range(frame.shape[1]))]
-    first = [next(iter(column[:1])) for column in held] if len(frame) else []
+    cells = [next(iter(column[:1])) for column in held] if len(frame) else []
+    first = [_value(cell, ",") if isinstance(cell, str) else cell for cell in cells]
     names = ["", *map(str, frame.columns)]
     chosen = word_and_dimensions(names, first, where) if first else None
     if chosen is None:
-        raise InputError("expected words and numbers, got none", where=where)
+        told = next(filter(None, (shortened(cell, where) for cell in cells)), None)
+        raise told or InputError("expected words and numbers, got none", where=where)
     word, *columns = chosen
     words = list(held[word])
-    if np.ndim(first[columns[0]]) == 1:
-        places = [f"{where}, column {names[columns[0]]!r}, row {i + 1}" for i in range(len(words))]
-        return words, stacked(list(held[columns[0]]), places)
-    return words, numbers(frame.iloc[:, [c - 1 for c in columns]], where)
+    if np.ndim(first[columns[0]]) >= 1:
+        column, name = held[columns[0]], names[columns[0]]
+        places = [f"{where}, column {name!r}, row {i + 1}" for i in range(len(words))]
+        vectors = [_of_text(cell, p) for cell, p in zip(column, places, strict=True)]
+        return words, stacked(vectors, places)
+    return words, _numbers_of(frame.iloc[:, [c - 1 for c in columns]], where)
+
+
+def _numbers_of(frame: Any, where: object) -> np.ndarray:
+    """Return columns of numbers as an array, whatever their types are."""
+    if all(getattr(dtype, "kind", "O") in "fiu" for dtype in frame.dtypes):
+        plain = all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
+        return numbers(frame if plain else frame.to_numpy(float, na_value=np.nan), where)
+    columns = []
+    for name in frame.columns:
+        cells = frame[name].to_numpy(object, na_value=np.nan)
+        try:
+            columns.append(cells.astype(float))
+        except (TypeError, ValueError):
+            row = next(i for i, cell in enumerate(cells) if not _is_real(cell))
+            place = f"{where}, column {name!r}, row {row + 1}"
+            raise InputError("expected a number", where=place, found=cells[row]) from None
+    return np.column_stack(columns)
+
+
+def _is_real(cell: Any) -> bool:
+    """Whether a cell is a number, or a text that spells one."""
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def numbers(values: Any, where: object) -> np.ndarray:
     """Return values as an array of numbers."""
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of several lengths
+        if array.dtype.kind == "O" and array.size:
+            array = array.astype(float)
+    except (TypeError, ValueError):  # rows of several lengths, or no numbers
         array = np.empty(0, object)
     if array.dtype.kind not in "fiu":
         raise InputError("expected numbers in rows of one length, got others", where=where)
@@ -102,13 +144,39 @@ def numbers(values: Any, where: object) -> np.ndarray:
 
 
 def stacked(vectors: list[Any], places: list[str]) -> np.ndarray:
-    """Return vectors as the rows of a matrix."""
+    """Return vectors as the rows of a matrix; one of shape (1, d) has d numbers."""
     arrays = [numbers(vector, place) for vector, place in zip(vectors, places, strict=True)]
+    arrays = [a[0] if a.ndim == 2 and len(a) == 1 else a for a in arrays]
     for array, place in zip(arrays, places, strict=True):
-        if array.ndim != 1 or array.shape != arrays[0].shape or not array.size:
-            found, valid = f"shape {array.shape}", f"{arrays[0].size} numbers, as in the first"
-            raise InputError("expected a vector", where=place, found=found, valid=valid)
+        if array.ndim == 1 and array.size and array.shape == arrays[0].shape:
+            continue
+        problem, valid = "expected a vector", None
+        if arrays[0].ndim == 1 and arrays[0].size:
+            valid = f"{arrays[0].size} numbers, as in the first"
+        raise InputError(problem, where=place, found=f"shape {array.shape}", valid=valid)
     return np.stack(arrays)
+
+
+def _of_text(cell: Any, where: str) -> Any:
+    """Return the vector of a cell, which may be a text such as ``[0.1, 0.2]``."""
+    if not isinstance(cell, str):
+        return cell
+    value = _value(cell, ",")
+    if isinstance(value, str):
+        raise shortened(cell, where) or InputError("expected a vector", where=where, found=cell)
+    return value
+
+
+def shortened(cell: Any, where: object) -> InputError | None:
+    """Return the error for a vector that was printed with ... for most numbers; else None."""
+    if not (isinstance(cell, str) and _LIST.match(cell) and "..." in cell):
+        return None
+    problem = f"expected all numbers of a vector, got {cell[:40] + ' ...'!r}, shortened by ..."
+    hint = (
+        "numbers were left out when this was written, as str(v) does for long arrays: write "
+        "v.tolist() from where the vectors are"
+    )
+    return InputError(problem, where=where, hint=hint)
 
 
 def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any, where: object = None) -> Rows:
@@ -172,15 +240,18 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
 
 def _numbers_in(cell: str, separator: str) -> list[str]:
     """Return the numbers of a cell, which is one (with a decimal comma, perhaps) or a list."""
-    if cell[:1] == "[":
-        return re.sub(r"np\.float\d+|[][(),]", " ", cell).split()
+    if _LIST.match(cell):
+        inside = _AROUND.sub("", cell)
+        return re.sub(r"np\.float\d+|[][(),]", " ", inside).split()
     return [cell if separator == "," else cell.replace(",", ".")]
 
 
 def _recognize(head: Head) -> Layout | None:
     """Recognize a column of words beside columns of numbers or one of lists."""
-    start = io.StringIO(head.start[: 1 << 17].decode("utf-8", "replace"), newline="")
-    for separator in (",", "\t", ";"):
+    text = head.start[: 1 << 17].decode("utf-8", "replace")
+    named_mark, of_excel = files.separator_of(text)
+    start = io.StringIO(text[of_excel:], newline="")
+    for separator in (named_mark,) if of_excel else (",", "\t", ";"):
         start.seek(0)
         rows = list(itertools.islice(csv.reader(start, delimiter=separator), 2))
         names, width = rows[0], len(rows[0])
@@ -197,16 +268,16 @@ def _recognize(head: Head) -> Layout | None:
             continue
         if columns := word_and_dimensions(names, first, head.path):
             dim = sum(np.size(first[c]) for c in columns[1:])
-            return Layout(dim, None, 0, separator, header, tuple(columns), width)
+            return Layout(dim, None, of_excel, separator, header, tuple(columns), width)
     return None
 
 
 def _value(cell: str, separator: str) -> Any:
     """Return the number of a cell, the list of them, or its text."""
     found = _numbers_in(cell.strip(), separator)
-    if not all(map(common.is_number, found)):
+    if not found or not all(map(common.is_number, found)):
         return cell
-    return list(map(float, found)) if cell.strip()[:1] == "[" else float(found[0])
+    return list(map(float, found)) if _LIST.match(cell) else float(found[0])
 
 
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)
@@ -255,11 +326,31 @@ def read_json(reading: Reading) -> Rows:
             data = files.parse_json_lines(text, reading.path)
         else:
             data = files.parse_json(text, reading.path)
+        data = _of_services(data, reading.path)
         if isinstance(data, list) and all(len(record) == 1 for record in data):
             data = {word: vector for record in data for word, vector in record.items()}
         if isinstance(data, dict) and not any(isinstance(v[0], str) for v in data.values()):
             data = {"word": list(data), "vector": list(data.values())}
         return rows_of_matrix(reading, *words_and_vectors(pd.DataFrame(data), reading.path))
+
+
+def _of_services(data: Any, where: object) -> Any:
+    """Return a dump of Chroma, or the output of a batch of OpenAI, as words and vectors."""
+    if isinstance(data, dict) and isinstance(data.get("embeddings"), list) and "ids" in data:
+        return {"word": data.get("documents") or data["ids"], "vector": data["embeddings"]}
+    if not isinstance(data, list) or not all(
+        isinstance(record, dict) and "custom_id" in record and "response" in record
+        for record in data
+    ):
+        return data
+    records = []
+    for line, record in enumerate(data, start=1):
+        answers = record["response"]["body"]["data"]
+        if len(answers) != 1:
+            problem = "expected one embedding for each custom_id"
+            raise InputError(problem, where=f"{where}, line {line}", found=len(answers))
+        records.append({"word": record["custom_id"], "vector": answers[0]["embedding"]})
+    return records
 
 
 def _is_json(line: str) -> bool:

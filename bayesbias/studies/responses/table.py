@@ -7,7 +7,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -195,11 +195,12 @@ def responses_table(
 ) -> Responses:
     """Put the answers of a classifier or a language model in one layout.
 
-    Columns with usual names need not be named: ``race``, ``name``, ``prompt``, ``score``.
+    Columns with usual names need not be named: ``race``, ``name``, ``prompt``, ``score``. Without a
+    word, template or item, the texts of a column such as ``sentence`` are the items.
 
     Parameters
     ----------
-    frame : DataFrame, mapping of columns, or path
+    frame : DataFrame (pandas or polars), mapping of columns, or path
         One row an answer. A file is read as `load_responses` reads it.
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
@@ -256,15 +257,17 @@ def responses_table(
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
     covariates = [adjust] if isinstance(adjust, str) else [*adjust]
+    covariates = [name for name in covariates if name]
     beside = Beside(tuple(covariates), weight or "")
-    if isinstance(frame, str | os.PathLike):
-        from bayesbias.studies.responses.readers import load_responses
+    from bayesbias.studies.responses.readers import TEXTS, load_responses
 
+    if isinstance(frame, str | os.PathLike):
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
         return load_responses(
             frame, columns=given, positive=positive, values=values, where=where, refused=refused
         )
+    frame = frames.as_pandas(frame)
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     raw = with_words_in_texts(raw, given)
     if where is not None:
@@ -274,7 +277,15 @@ def responses_table(
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
     free = [name for name in raw.columns if name not in beside.names]
     named = named_columns(free, given, raw.columns)
-    return table_of(raw, named, "data frame", positive, values, factors, beside, refused)
+    text = next((name for name in TEXTS if name in raw.columns), None)
+    as_item = text is not None and not {*ASKED} & {*named}
+    if as_item:
+        named["item"] = str(text)
+    table = table_of(raw, named, "data frame", positive, values, factors, beside, refused)
+    if not as_item:
+        return table
+    note = f"The items are the texts of the column {text}."
+    return replace(table, notes=(note, *table.notes))
 
 
 def named_columns(

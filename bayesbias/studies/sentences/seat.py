@@ -211,6 +211,7 @@ def seat(
     cache: bool | checks.FilePath = True,
     batch_size: int | None = None,
     progress: bool | None = None,
+    prompt: str | None = None,
 ) -> SeatResult:
     """Run sentence tests on sentence encoders.
 
@@ -247,6 +248,8 @@ def seat(
         which fewer than three words have it is fitted without, and a note says so. Implies `bayes`.
     cache, batch_size, progress
         As for `encode`.
+    prompt : str, optional
+        A text before each sentence, for all encoders that name none; see `load_encoder`.
 
     Returns
     -------
@@ -282,7 +285,7 @@ def seat(
     >>> result.frame[["test", "num_targ1", "p_method"]].values.tolist()
     [['weat6', 8, 'exact'], ['sent-weat6', 64, 'bounds']]
     """
-    chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders)
+    chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders, prompt)
     checks.count(samples, "samples")
     checks.sampling(draws, tune, chains)
     prob, alpha = checks.probability(prob), checks.probability(alpha, "alpha")
@@ -473,9 +476,10 @@ def _kind_of_source(source: str) -> str:
     return "word" if word else "residual"
 
 
-def _chosen_encoders(encoders: Any) -> list[Any]:
+def _chosen_encoders(encoders: Any, prompt: str | None = None) -> list[Any]:
     several = isinstance(encoders, Sequence) and not isinstance(encoders, str)
-    out = [load_encoder(encoder) for encoder in (encoders if several else [encoders])]
+    given = encoders if several else [encoders]
+    out = [load_encoder(encoder, prompt=prompt) for encoder in given]
     if not out:
         raise InputError("encoders: expected one encoder or more, got none")
     described = map(describe_encoder, out)

@@ -6,14 +6,19 @@ lm-evaluation-harness have the fields that version 0.4.13 writes.
 
 import json
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from helpers.places import ROOT
+from helpers.response_files import (
+    promptfoo_results,
+    stereoset,
+    winogender_lines,
+    write_lines,
+    write_zstandard,
+)
 from helpers.responses import crossed, crows_pairs, fitted, lm_eval_lines
 
 import bayesbias as bb
@@ -22,26 +27,6 @@ from bayesbias.core.files import read_member
 from bayesbias.studies.responses.table import differences
 
 LOGS = Path(__file__).parent / "logs"
-
-
-def write_lines(path, lines):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(map(json.dumps, lines)))
-    return path
-
-
-def log_of_samples(samples, **about):
-    return {"version": 2, "status": "success", "eval": about, "samples": samples}
-
-
-def write_zstandard(path, members):
-    """Write a zip whose members are packed by Zstandard, as Python 3.14 does."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, bytes(pa.compress(content, "zstd", asbytes=True)))
-            member = archive.getinfo(name)
-            member.compress_type = 93
-            member.file_size, member.CRC = len(content), zlib.crc32(content)
 
 
 @pytest.mark.parametrize("first", ["pairs", "table"])
@@ -127,7 +112,9 @@ def test_letters_of_inspect_are_numbers(tmp_path):
         for k, (race, value) in enumerate(zip("aabb", "CIPN", strict=True))
     ]
     path = tmp_path / "log.json"
-    path.write_text(json.dumps(log_of_samples(samples, task="t", model="m")))
+    path.write_text(
+        json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}, "samples": samples})
+    )
     assert bb.studies.load_responses(path).frame["outcome"].tolist() == [1, 0, 0.5, 0]
 
 
@@ -145,24 +132,6 @@ def test_a_damaged_member_of_a_log_is_refused(tmp_path):
         member.CRC += 1
         with pytest.raises(InputError, match="size and checksum"):
             read_member(archive, member, path)
-
-
-def winogender_lines(seed=0):
-    rng = np.random.default_rng(seed)
-    for gender, pronoun in (("male", "he"), ("female", "she"), ("neutral", "they")):
-        for who in ("customer", "someone"):
-            for answer in (0, 1):
-                doc = {
-                    "sentid": f"technician.{who}.{answer}.{gender}.txt",
-                    "sentence": f"The technician told the {who} that {pronoun} could pay.",
-                    "pronoun": pronoun, "occupation": "technician", "participant": who,
-                    "gender": gender, "target": "technician", "label": answer,
-                }  # fmt: skip
-                yield {
-                    "doc_id": len(doc), "doc": doc, "target": answer, "filter": "none",
-                    "filtered_resps": [[-1.0, False], [-2.0, False]], "metrics": ["acc"],
-                    "acc": float(rng.random() < 0.5),
-                }  # fmt: skip
 
 
 def test_winogender_of_lm_eval_compares_genders_on_the_same_sentence(tmp_path):
@@ -226,23 +195,6 @@ def test_metrics_of_lm_eval_that_are_lists(tmp_path):
     assert table.frame["outcome"].tolist() == expected
 
 
-def promptfoo_results():
-    """Return an output of promptfoo: two models, two prompts, and tests about two groups."""
-    results = []
-    for model in ("openai:one", "openai:two"):
-        for prompt in ("Hire {{name}}?", "Is {{name}} fit?"):
-            for k, (race, name) in enumerate((("black", "Ebony"), ("white", "Jake"))):
-                results.append(
-                    {"provider": {"id": model, "label": ""}, "vars": {"race": race, "name": name},
-                     "prompt": {"raw": prompt.replace("{{name}}", name), "label": prompt},
-                     "success": bool(k), "score": 0.25 + k / 2, "namedScores": {"tone": 1 - k}}
-                )  # fmt: skip
-    return {
-        "evalId": "x",
-        "results": {"version": 3, "prompts": [{"label": "a"}], "results": results},
-    }
-
-
 def test_results_of_promptfoo_in_json(tmp_path):
     path = tmp_path / "out.json"
     path.write_text(json.dumps(promptfoo_results(), indent=1))
@@ -282,24 +234,6 @@ def test_rows_of_the_one_list_in_a_document_are_read(tmp_path):
     path.write_text(json.dumps({"mean": 1}))
     with pytest.raises(InputError, match="one object with the keys mean"):
         bb.studies.load_responses(path)
-
-
-def stereoset(contexts=12, seed=0):
-    """Return sentences and predictions of StereoSet."""
-    rng = np.random.default_rng(seed)
-    examples, predictions = [], []
-    for k in range(contexts):
-        sentences = []
-        for label in ("stereotype", "anti-stereotype", "unrelated"):
-            name = f"{k:04d}{label}"
-            sentences.append({"id": name, "sentence": name, "gold_label": label})
-            predictions.append({"id": name, "score": float(rng.random())})
-        examples.append(
-            {"id": f"{k:032d}", "target": f"target {k % 5}", "bias_type": ("gender", "race")[k % 2],
-             "context": f"context BLANK {k}", "sentences": sentences}
-        )  # fmt: skip
-    gold = {"version": "1.0", "data": {"intrasentence": examples, "intersentence": []}}
-    return gold, {"intrasentence": predictions, "intersentence": []}
 
 
 def test_stereoset_has_its_published_scores(tmp_path):
@@ -355,3 +289,18 @@ def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):
     write_lines(path, [{"id": "b", "custom_id": "prompt-1", "response": response, "error": None}])
     rows = eval(line_of_guide("OpenAI batch"), {**names, "path": path})
     assert rows[["custom_id", "answer"]].to_numpy().tolist() == [["prompt-1", "Yes"]]
+
+
+@pytest.mark.parametrize("read", [bb.load_distances, bb.load_predictions])
+def test_other_readers_name_the_command_for_answers(tmp_path, read):
+    crows_pairs().to_csv(tmp_path / "crows.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"CrowS-Pairs\)\. Compare them with `bayesbias responses fit`"
+    ):
+        read(tmp_path / "crows.csv")
+
+
+def test_samples_given_as_predictions_name_the_command(tmp_path):
+    path = write_lines(tmp_path / "samples_x.jsonl", list(lm_eval_lines(("a", "b"), 0)))
+    with pytest.raises(InputError, match=r"lm-evaluation-harness\)\. Compare .*responses fit"):
+        bb.load_predictions(path)

@@ -156,7 +156,9 @@ def test_usual_names_are_recognized_in_python():
     expected = bb.responses_table(crossed())
     pd.testing.assert_frame_equal(table.frame, expected.frame)
     assert table.outcome == "score"
-    assert bb.responses_table(long_table(), group="pronoun").unused == ("task", "sentence")
+    of_sentences = bb.responses_table(long_table(), group="pronoun")
+    assert of_sentences.unused == ("task",)
+    assert of_sentences.frame["item"].tolist() == long_table()["sentence"].tolist()
     named = bb.responses_table(frame, item="name")  # no word as well
     assert named.frame["word"].eq("").all()
     with pytest.raises(InputError, match="outcome=NAME"):
