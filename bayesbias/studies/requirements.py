@@ -262,7 +262,7 @@ def reversals(contrast: str) -> list[str]:
     Examples
     --------
     >>> reversals("a - b"), reversals("a - b (old)")
-    (['b - a'], ['b - a (old)'])
+    (['b - a'], ['b - a (old)', 'b (old) - a'])
     >>> reversals("(a - b): old - young")
     ['(b - a): old - young', '(a - b): young - old']
     """

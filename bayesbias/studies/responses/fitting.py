@@ -187,7 +187,7 @@ class ResponsesResult(Result):
             return {"": Measured(None, None, coverage, refused="no model was fitted")}
 
         def contrasts() -> pd.DataFrame:
-            rows = self.contrasts(prob=prob, detail=True)
+            rows = self.contrasts(prob=prob, detail=True, families=False)
             overall, model = ~rows["level"].isin(BREAKDOWNS), rows["model"]
             # A limit is on each model; differences between models are asked for by name.
             single = model.isin(["", *self.responses.models])
@@ -242,6 +242,7 @@ class ResponsesResult(Result):
         level: str | None = None,
         *,
         detail: bool = False,
+        families: bool = True,
     ) -> pd.DataFrame:
         """Estimate differences between groups, and between models in these differences.
 
@@ -258,6 +259,9 @@ class ResponsesResult(Result):
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
+        families : bool
+            Whether these are to have ``family, low_family, high_family``: intervals that hold for all
+            rows of a family together. They take as long again.
 
         Returns
         -------
@@ -283,7 +287,10 @@ class ResponsesResult(Result):
             if estimand is None and which != "population" and own != "overall" and same:
                 continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
-            frames += fit.cached(("responses", which, own, prob, self.rope), make)
+            key: tuple[Any, ...] = ("responses", which, own, prob, self.rope)
+            if detail and families and own == "overall":
+                make, key = partial(self._with_families, which, prob), ("families", *key)
+            frames += fit.cached(key, make)
         out = pd.concat(frames, ignore_index=True)
         # Of items that one group alone is asked about there are no rows.
         series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
@@ -510,9 +517,13 @@ class ResponsesResult(Result):
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
-        frames = self.answer_kind.contrasts(self, self._means(estimand, level), prob)
-        if level != "overall":
-            return frames
+        return self.answer_kind.contrasts(self, self._means(estimand, level), prob)
+
+    def _with_families(self, estimand: str, prob: float) -> list[pd.DataFrame]:
+        """Return the overall contrasts with intervals that hold for a family."""
+        fit = self._fitted()
+        make = partial(self._described, estimand, "overall", prob)
+        frames = fit.cached(("responses", estimand, "overall", prob, self.rope), make)
         return [together.with_families(frame, self, estimand, prob) for frame in frames]
 
     def _means(self, estimand: str, level: str) -> Means:

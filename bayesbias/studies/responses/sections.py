@@ -107,7 +107,7 @@ def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataF
 
     The label is the model, the contrast or both: what there are several of.
     """
-    frame = result.contrasts(view.prob, level="overall", detail=True)
+    frame = result.contrasts(view.prob, level="overall", detail=True, families=False)
     frame = frame[frame["scale"] == result.main_scale]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
@@ -188,7 +188,7 @@ def published_table(result: ResponsesResult, view: View) -> pd.DataFrame:
         return frame
     differences = frame["score"].str.contains("t-test|paired t", regex=True)
     se = (frame["mean_score"] / frame["t"]).abs().where(differences & frame["t"].ne(0))
-    rows = result.contrasts(view.prob, "population", "overall", detail=True)
+    rows = result.contrasts(view.prob, "population", "overall", detail=True, families=False)
     rows = rows[rows["scale"] == result.main_scale]
     sds = dict(zip(rows["contrast"] + ", " + rows["model"], rows["sd"], strict=True))
     if len(result.responses.models) < 2:
@@ -279,7 +279,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 result.rates_title,
                 partial(result.rates, view.prob),
                 RATES,
-                show_on="detail page files" if len(result.rates(view.prob)) else "folder",
+                show_on="folder" if result.kind == "paired" else "detail page files",
             ),
             Section(
                 "groups",
@@ -512,11 +512,15 @@ def _of_factors_in_words(frame: pd.DataFrame, new: str) -> str:
     """Say what main effects are, and the largest interaction."""
     main = frame[frame["level"] == "main"]
     interaction = frame[frame["level"] == "interaction"]
-    if len(main) <= MOST_SAID:
-        each = main.set_index("estimand").groupby("label", sort=False)
-        said = [f"{_in_words(rows, new)}." for _, rows in each]
-    else:
-        said = [_largest(main, "levels", new)]
+    others = main["contrast"].str.endswith(" - others")
+    each = main[~others].set_index("estimand").groupby("label", sort=False)
+    said = [f"{_in_words(rows, new)}." for _, rows in each]
+    if others.any():
+        ends = main.loc[others, ["hpdi_low", "hpdi_high"]]
+        excluding = int((ends["hpdi_low"].gt(0) | ends["hpdi_high"].lt(0)).sum())
+        said.append(
+            f"{excluding} of {others.sum()} differences of a level from the others exclude 0."
+        )
     said += [
         f"Largest interaction: {row.label} {common.estimate(row)}, {row.verdict}."
         for row in interaction.itertuples()

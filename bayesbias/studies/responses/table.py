@@ -256,10 +256,11 @@ def responses_table(
         "model": model, "repeat": repeat,
     }  # fmt: skip
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
+    covariates = [adjust] if isinstance(adjust, str) else [*adjust]
+    covariates = [name for name in covariates if name]
+    beside = Beside(tuple(covariates), weight or "")
     from bayesbias.studies.responses.readers import TEXTS, load_responses
 
-    covariates = [adjust] if isinstance(adjust, str) else [*adjust]
-    beside = Beside(tuple(covariates), weight or "")
     if isinstance(frame, str | os.PathLike):
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
@@ -276,11 +277,13 @@ def responses_table(
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
     free = [name for name in raw.columns if name not in beside.names]
     named = named_columns(free, given, raw.columns)
-    text = next((name for name in TEXTS if name in free), None)
-    others = "data frame", positive, values, factors, beside, refused
-    if text is None or {*ASKED} & {*named}:
-        return table_of(raw, named, *others)
-    table = table_of(raw, {**named, "item": text}, *others)
+    text = next((name for name in TEXTS if name in raw.columns), None)
+    as_item = text is not None and not {*ASKED} & {*named}
+    if as_item:
+        named["item"] = str(text)
+    table = table_of(raw, named, "data frame", positive, values, factors, beside, refused)
+    if not as_item:
+        return table
     note = f"The items are the texts of the column {text}."
     return replace(table, notes=(note, *table.notes))
 
