@@ -294,18 +294,29 @@ def differences(fitted: bb.BiasFit, estimand: str) -> np.ndarray:
 @pytest.mark.claim
 @pytest.mark.parametrize(("repeats", "difference"), [(1, 0.8), (2, -1.2)])
 def test_rows_are_those_of_nuts(repeats, difference):
-    """One answer a cell, and two: where Laplace alone shrinks differences most."""
+    """One answer a cell, and two: where Laplace alone shrinks differences most.
+
+    Effects are taken as normal given their SDs, so that the longer tail of a skewed posterior falls
+    short, by up to a quarter of an SD. Means of three runs, whose ends move by .06 SDs from one to
+    another.
+    """
     data = bb.responses_table(answers(2, 5, repeats, difference, seed=repeats))
-    quick = bb.fit_responses(data, seed=1, draws=1000, engine="quick", progress=False)
     by_nuts = bb.fit_responses(data, seed=1, draws=4000, engine="nuts", progress=False)
-    assert [result.fit.sampling.method for result in (quick, by_nuts)] == ["variational", "counts"]
+    runs = [
+        bb.fit_responses(data, seed=seed, draws=1000, engine="quick", progress=False)
+        for seed in (1, 2, 3)
+    ]
+    assert by_nuts.fit.sampling.method == "counts"
+    assert {run.fit.sampling.method for run in runs} == {"variational"}
     for estimand in ("population", "new_words", "new_prompts", "listed_words"):
-        ours, theirs = (differences(result.fit, estimand) for result in (quick, by_nuts))
+        theirs = differences(by_nuts.fit, estimand)
+        ours = [differences(run.fit, estimand) for run in runs]
         sd = theirs.std()
-        assert ours.mean() == pytest.approx(theirs.mean(), abs=0.1 * sd), estimand
+        assert np.mean(ours) == pytest.approx(theirs.mean(), abs=0.1 * sd), estimand
         # Ends of the central interval: those of the shortest one vary more from run to run.
-        ends, expected = (np.quantile(draws, [0.055, 0.945]) for draws in (ours, theirs))
-        np.testing.assert_allclose(ends, expected, rtol=0, atol=0.15 * sd, err_msg=estimand)
+        ends = np.mean([np.quantile(draws, [0.055, 0.945]) for draws in ours], axis=0)
+        expected = np.quantile(theirs, [0.055, 0.945])
+        np.testing.assert_allclose(ends, expected, rtol=0, atol=0.25 * sd, err_msg=estimand)
 
 
 def test_a_fit_that_is_read_again_says_the_same(tmp_path):
