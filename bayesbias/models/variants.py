@@ -509,6 +509,27 @@ def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
     return _of_document(document, spec)
 
 
+def centered(spec: ModelSpec, center: float) -> ModelSpec:
+    """Return a model whose first term, the means of groups, has its prior around a number.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    center : float
+        On the scale of the linear predictor, such as log odds.
+
+    Examples
+    --------
+    >>> from bayesbias import load_model
+    >>> centered(load_model("responses_choice"), -3.0).parameters["arm_mean"].args["mu"]
+    -3.0
+    """
+    document = tomllib.loads(spec.text)
+    document["parameter"][spec.mu[0]]["mu"] = center
+    document["notes"] = [*spec.notes, f"The prior of {spec.mu[0]} is around {center:.4g}."]
+    return _of_document(document, spec)
+
+
 def _partition(index: np.ndarray) -> bytes:
     """Return how flat entries divide the rows, whatever the entries are called."""
     first, codes = np.unique(index, return_index=True, return_inverse=True)[1:]

@@ -365,8 +365,7 @@ def sentence(note: str) -> str:
 
 def several_differences(n: int, what: str) -> list[str]:
     """Note that intervals of several differences do not allow for their number."""
-    said = "Intervals are not corrected for this number: some may exclude 0 by chance."
-    return [f"{n} {what}. {said}"] if n > 1 else []
+    return [f"{n} {what}, uncorrected: some may exclude 0 by chance."] if n > 1 else []
 
 
 def slope_sections(

@@ -263,7 +263,8 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
         if only_here:
             without.setdefault(only_here, []).append(name)
     notes = [
-        f"{len(words)} of {len(every)} words missing in {some(names)} and left out: {some(words, 4)}"
+        f"{len(words) + len(nowhere)} of {len(every)} words missing in {some(names)} and left out: "
+        f"{some(words, 4)}"
         for words, names in without.items()
     ]
     of_vectors: dict[str, list[str]] = {}

@@ -48,7 +48,7 @@ ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 
 
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
-"""Names of limits that every group must meet."""
+"""Names of limits that every group must meet; of groups that cross factors, every level."""
 
 
 def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
@@ -224,8 +224,9 @@ class ResponsesResult(Result):
             shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
             return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
 
+        unit = "level" if self.responses.factors else "group"  # cells have no rows of their own
         return {
-            form.format(name): partial(measure, against, is_size)
+            form.format(name.replace("group", unit)): partial(measure, against, is_size)
             for name, against in EACH.items()
             for form, is_size in (("{}", False), ("|{}|", True))
         }

@@ -468,7 +468,7 @@ def _compared(table: Responses) -> tuple[int, str]:
     if table.factors:
         return number, "differences are compared (main effects, simple effects, interactions)"
     if models > 1:
-        return number, "differences are compared, of groups and between models"
+        return number, "differences are compared"
     return number, "pairs of groups are compared"
 
 

@@ -515,3 +515,24 @@ def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
     assert len(ax.get_yticklabels()) == 30
     rows = found.items().sort_values("mean")["name"]
     assert {label.get_text() for label in ax.get_yticklabels()} == {*rows[:15], *rows[-15:]}
+
+
+def test_rare_answers_of_many_groups_have_rare_rates():
+    """Around a rate of one half, the level went into the effects of items: rates of .16 to .36."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"g{group}", f"g{group}w{word}", f"i{item}", int(rng.random() < 0.04))
+        for group in range(12)
+        for word in range(15)
+        for item in rng.choice(6, 3, replace=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["group", "word", "item", "outcome"])
+    found = quick(frame)
+    rates = found.rates().set_index("group")
+    shares = frame.groupby("group")["outcome"].mean()
+    assert abs(rates["rate"].mean() - shares.mean()) < 0.03
+    assert (rates["rate_low"] < 0.04).all()
+    assert (rates["rate_high"] > 0.02).all()
+    center = found.fit.spec.parameters["arm_mean"].args["mu"]
+    chosen = frame["outcome"].sum()
+    assert center == pytest.approx(np.log((chosen + 0.5) / (len(frame) - chosen + 0.5)))

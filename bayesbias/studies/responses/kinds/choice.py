@@ -17,6 +17,7 @@ from bayesbias.inference.estimands import levels_of, mean_probabilities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.variants import centered
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Kind, Means
 from bayesbias.studies.responses.table import Responses
@@ -61,8 +62,14 @@ class Choice(Kind):
         return ""
 
     def in_units(self, spec: ModelSpec, rows: pd.DataFrame) -> ModelSpec:
-        """Return the model: its priors are in log odds."""
-        return spec
+        """Return the model with the means of groups around the log odds of all answers.
+
+        Around a rate of one half, rare answers of many groups would count as an effect of the items,
+        since one effect costs less than a mean for each group. A mean over new items would then lie
+        near one half.
+        """
+        chosen, answers = rows["chosen"].sum(), rows["answers"].sum()
+        return centered(spec, float(np.log((chosen + 0.5) / (answers - chosen + 0.5))))
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, in probabilities and in log odds."""
