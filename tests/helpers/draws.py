@@ -150,4 +150,5 @@ def _fit(
         "why_not_collapsed": "",
     }  # fmt: skip
     sampling = Sampling("made up", draws=size[1], tune=0, chains=size[0], seed=seed)
-    return BiasFit(idata, frame, spec, {"table": {"name": name}, "sampler": sampler}, sampling)
+    provenance = {"table": {"name": name}, "sampler": sampler, "versions": {"bayesbias": "0"}}
+    return BiasFit(idata, frame, spec, provenance, sampling)

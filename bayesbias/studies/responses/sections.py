@@ -118,20 +118,27 @@ def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataF
     if result.responses.factors:
         return _of_factors(result, frame)
     if len(order) > MOST_ROWS and short:
-        return _short(frame)
+        return _short(frame, result.responses.models)
     if len(order) > 2:
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
-def _short(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the highest and the lowest of many groups against the others, sorted."""
+def _short(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
+    """Return the largest difference of two groups, and the highest and lowest against the others."""
     frame = frame[frame["estimand"] == "population"]
-    others = frame[frame["contrast"].str.endswith(" - others")]
-    frame = (others if len(others) else frame).sort_values("mean", ascending=False, kind="stable")
-    half = MOST_SHORT // 2
-    return frame if len(frame) <= MOST_SHORT else pd.concat([frame[:half], frame[-half:]])
+    against_others = frame["contrast"].str.endswith(" - others")
+    others = frame[against_others] if against_others.any() else frame
+    others = others.sort_values("mean", ascending=False, kind="stable")
+    if len(others) > MOST_SHORT:
+        half = MOST_SHORT // 2
+        others = pd.concat([others[:half], others[-half:]])
+    if not against_others.any():
+        return others
+    pairs = frame[~against_others & frame["model"].isin(models)]
+    largest = pairs["mean"].abs().sort_values(ascending=False, kind="stable").index[:1]
+    return pd.concat([pairs.loc[largest], others])
 
 
 def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:

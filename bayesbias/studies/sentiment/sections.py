@@ -83,6 +83,22 @@ def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def importance(rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of the first table is, where there is no room for all.
+
+    What the model says of new nouns and professions comes first, then the first test of each
+    classifier.
+    """
+    out, tested = [], False
+    for label in rows["label"].str.strip():
+        first_test = label.startswith("t-test") and not tested
+        tested = label.startswith("t-test")
+        out.append(
+            2.0 if label == f"model, {SENTIMENT_ESTIMANDS['population']}" else 1.0 * first_test
+        )
+    return out
+
+
 def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     """Return all tables and figures of an analysis, in the order in which they are read."""
     import bayesbias as bb
@@ -105,6 +121,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 P,
             ),
             show_on="terminal page",
+            importance=importance,
         ),
         Section(
             "tests",

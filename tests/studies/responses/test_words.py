@@ -190,7 +190,7 @@ def test_of_many_groups_the_largest_decided_differences_are_named():
     largest = decided.sort_values(ascending=False).index[:3]
     places = [named.index(name) for name in largest]
     assert places == sorted(places)
-    assert any("6 pairs" in note and "not corrected" in note for note in said.notes)
+    assert any("6 pairs" in note and "uncorrected" in note for note in said.notes)
     assert "new: new words, prompts" in " ".join(bb.output.to_text(found).split())
 
 
