@@ -49,7 +49,7 @@ def load_encoder(
         * an `Encoder`, which is returned as it is.
 
         After a ``?`` stand options of the function, such as ``name=BERT&max_length=128``, and
-        ``prompt=query: ``.
+        ``prompt=query``: a text before each sentence.
     name : str, optional
         Short name, in place of the one the function would choose.
     version : str, optional
