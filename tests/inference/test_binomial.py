@@ -297,7 +297,7 @@ def test_rows_are_those_of_nuts(repeats, difference):
     """One answer a cell, and two: where Laplace alone shrinks differences most.
 
     Effects are taken as normal given their SDs, so that the longer tail of a skewed posterior falls
-    short, by up to a quarter of an SD. Means of three runs, whose ends move by .06 SDs from one to
+    short: ends by up to a quarter of an SD, means by up to a seventh. Means of three runs, whose ends move by .06 SDs from one to
     another.
     """
     data = bb.responses_table(answers(2, 5, repeats, difference, seed=repeats))
@@ -312,7 +312,7 @@ def test_rows_are_those_of_nuts(repeats, difference):
         theirs = differences(by_nuts.fit, estimand)
         ours = [differences(run.fit, estimand) for run in runs]
         sd = theirs.std()
-        assert np.mean(ours) == pytest.approx(theirs.mean(), abs=0.1 * sd), estimand
+        assert np.mean(ours) == pytest.approx(theirs.mean(), abs=0.15 * sd), estimand
         # Ends of the central interval: those of the shortest one vary more from run to run.
         ends = np.mean([np.quantile(draws, [0.055, 0.945]) for draws in ours], axis=0)
         expected = np.quantile(theirs, [0.055, 0.945])
