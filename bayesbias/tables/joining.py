@@ -262,11 +262,11 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
         only_here = tuple(word for word in words if word not in nowhere)
         if only_here:
             without.setdefault(only_here, []).append(name)
-    notes = [
-        f"{len(words) + len(nowhere)} of {len(every)} words missing in {some(names)} and left out: "
-        f"{some(words, 4)}"
-        for words, names in without.items()
-    ]
+    notes = []
+    for lacked, names in without.items():
+        lost = [*lacked, *(word for word in every if word in nowhere)]
+        number = f"{len(lost)} of {len(every)} words missing"
+        notes.append(f"{number} in {some(names)} and left out: {some(lost, 4)}")
     of_vectors: dict[str, list[str]] = {}
     for name, table in tables.items():
         for note in pair_table.notes_of_vectors(table):
