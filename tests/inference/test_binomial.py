@@ -316,6 +316,7 @@ def test_rows_are_those_of_nuts(repeats, difference):
         # Ends of the central interval: those of the shortest one vary more from run to run.
         ends = np.mean([np.quantile(draws, [0.055, 0.945]) for draws in ours], axis=0)
         expected = np.quantile(theirs, [0.055, 0.945])
+        # They fall short by .27 at most; two Monte Carlo errors, of both engines, are .08.
         np.testing.assert_allclose(ends, expected, rtol=0, atol=0.35 * sd, err_msg=estimand)
 
 
