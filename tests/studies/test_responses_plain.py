@@ -45,13 +45,16 @@ def differences(found, scale="probability"):
 def exact_difference(first, second, scale, prior_sd=2.5):
     """Return the values of a difference and their posterior probabilities, in order, by a grid.
 
-    Each side is (ones, answers). Log odds have independent normal priors, as in the model file.
+    Each side is (ones, answers). Log odds have independent normal priors with the SD of the model
+    file, around the log odds of all answers.
     """
-    log_odds = np.linspace(-14, 14, 801)
+    log_odds = np.linspace(-16, 16, 801)
+    zeros = first[1] + second[1] - first[0] - second[0]
+    center = np.log((first[0] + second[0] + 0.5) / (zeros + 0.5))
     sides = []
     for ones, answers in (first, second):
         log_density = ones * log_odds - answers * np.logaddexp(0, log_odds)
-        log_density -= 0.5 * (log_odds / prior_sd) ** 2
+        log_density -= 0.5 * ((log_odds - center) / prior_sd) ** 2
         density = np.exp(log_density - log_density.max())
         sides.append(density / density.sum())
     values = expit(log_odds) if scale == "probability" else log_odds
