@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 CROSS = "*"  # between the names of two columns of factors
 JOIN = ", "  # between the levels of a cell
-LEVELS = ("main", "simple", "interaction")
-"""What a contrast of a factorial table is: averaged over the other factors, within a level, or by levels."""
+LEVELS = ("main", "simple", "interaction", "cell")
+"""What a contrast of a factorial table is: averaged over the other factors, within a level, by levels,
+or a cell against the mean of all cells."""
 MOST_FACTORS = 3
 MANY_CELLS = 500  # cells by items
 UNSEEN = 0.2  # p-value
@@ -154,8 +155,10 @@ def contrasts_of(table: Responses) -> list[Contrast]:
     >>> rows = [(g, a, k / 9) for k, g in enumerate("fm") for a in ("old", "young")]
     >>> frame = pd.DataFrame(rows, columns=["gender", "age", "score"])
     >>> table = bb.responses_table(frame, group=["gender", "age"], outcome="score")
-    >>> [contrast.name for contrast in contrasts_of(table)]
+    >>> [contrast.name for contrast in contrasts_of(table) if contrast.level != "cell"]
     ['f - m', 'old - young', 'f - m (old)', 'f - m (young)', 'old - young (f)', 'old - young (m)', '(f - m): old - young']
+    >>> [contrast.name for contrast in contrasts_of(table) if contrast.level == "cell"]
+    ['f, old - mean', 'f, young - mean', 'm, old - mean', 'm, young - mean']
     """
     if not table.factors:
         return [
@@ -165,8 +168,23 @@ def contrasts_of(table: Responses) -> list[Contrast]:
     return _factorial(table)
 
 
+def main_effects(table: Responses) -> list[Contrast]:
+    """Return the main effects that a screen and figures have.
+
+    Of a factor with two levels it is their difference, and of one with more each against the others.
+    """
+    main = [contrast for contrast in contrasts_of(table) if contrast.level == "main"]
+    several = {contrast.factor for contrast in main if contrast.against == "others"}
+    out = []
+    for contrast in main:
+        against = "others" if contrast.factor in several else "pairs"
+        if contrast.against == against:
+            out.append(contrast)
+    return out
+
+
 def _factorial(table: Responses) -> list[Contrast]:
-    """Return the main effects, the effects within levels, and the interactions of two factors."""
+    """Return main effects, effects within levels, interactions of two factors, and cells."""
     names, cells = [*table.factors], _Cells(table)
     levels = {name: cells.levels(name) for name in names}
     out: list[Contrast] = []
@@ -203,6 +221,9 @@ def _factorial(table: Responses) -> list[Contrast]:
         for (name, of_first, against), (by, of_second, _) in both:
             parts = {first: of_first, second: of_second}
             add("interaction", f"({name}): {by}", parts, against, f"{first}{CROSS}{second}")
+
+    for name, weights, against in against_mean(table.groups):
+        out.append(Contrast("cell", name, weights, against, CROSS.join(names)))
     return out
 
 

@@ -32,7 +32,7 @@ from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial, table as tables, together
+from bayesbias.studies.responses import factorial, limits, table as tables, together
 from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
@@ -43,12 +43,9 @@ if TYPE_CHECKING:
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
+MOST_SAID = 3  # contrasts in the sentences of the result
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
-
-
-EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
-"""Names of limits that every group must meet; of groups that cross factors, every level."""
 
 
 def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
@@ -112,7 +109,7 @@ class ResponsesResult(Result):
 
     study = "responses"  # whose sections show it, see bayesbias.output
     MACHINERY = Result.MACHINERY | {
-        "answer_kind", "breakdown", "items_title", "main_scale", "rates_title", "scale", "subject"
+        "answer_kind", "breakdown", "items_title", "main_effects", "main_scale", "rates_title", "scale", "subject"
     }  # fmt: skip
 
     responses: Responses
@@ -156,6 +153,13 @@ class ResponsesResult(Result):
     def main_scale(self) -> str:
         """The scale of contrasts that has the ROPE, and that sentences name."""
         return self.answer_kind.scales[0]
+
+    @property
+    def main_effects(self) -> list[str]:
+        """The contrasts of factors that a screen and figures have; empty without factors."""
+        if not self.responses.factors:
+            return []
+        return [contrast.name for contrast in factorial.main_effects(self.responses)]
 
     @property
     def breakdown(self) -> str:
@@ -208,27 +212,31 @@ class ResponsesResult(Result):
         self, contrasts: Callable[[], pd.DataFrame], converged: bool
     ) -> dict[str, Callable[[], Measure]]:
         """Return what limits on each group are compared with, signed and by size."""
+        known = factorial.contrasts_of(self.responses)
+        cells = {contrast.name for contrast in known if contrast.level == "cell"}
 
         def measure(against: str, is_size: bool) -> Measure:
-            names = {
-                each.name
-                for each in factorial.contrasts_of(self.responses)
-                if each.level in ("overall", "main") and each.against == against
-            }
             rows = contrasts()
             rows = rows[rows["level"].eq("overall") & rows["estimand"].eq("population")]
-            if against == "mean":
-                rows = rows[rows["contrast"].str.endswith(" - mean")]
+            if against == "cell":
+                rows = rows[rows["contrast"].isin(cells)]
+            elif against == "mean":
+                of_levels = rows["contrast"].str.endswith(" - mean")
+                rows = rows[of_levels & ~rows["contrast"].isin(cells)]
             else:
+                names = {
+                    contrast.name
+                    for contrast in known
+                    if contrast.level in ("overall", "main") and contrast.against == against
+                }
                 rows = rows[rows["contrast"].isin(names)]
             shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
             return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
 
-        unit = "level" if self.responses.factors else "group"  # cells have no rows of their own
         return {
-            form.format(name.replace("group", unit)): partial(measure, against, is_size)
-            for name, against in EACH.items()
-            for form, is_size in (("{}", False), ("|{}|", True))
+            form.format(name): partial(measure, against, form != limits.FORMS[0])
+            for name, against in limits.limits_on_all(self.responses).items()
+            for form in limits.FORMS
         }
 
     def rows_in_words(self) -> str:
@@ -255,8 +263,8 @@ class ResponsesResult(Result):
             What is new. By default all of `estimands`, one after the other; by item and template those
             that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
-            By default all. Groups that cross factors have ``main``, ``simple`` and ``interaction`` in the
-            place of ``overall``, which asks for all three.
+            By default all. Groups that cross factors have ``main``, ``simple``, ``interaction`` and
+            ``cell`` in the place of ``overall``, which asks for all four.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -354,7 +362,9 @@ class ResponsesResult(Result):
         return estimates(labeled_draws(shares, {"source": names}), prob)
 
     def independent(self, prob: float = PROB) -> pd.DataFrame:
-        r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
+        r"""Estimate how many independent answers all answers amount to, for new words and prompts.
+
+        They are those of one contrast: the first, or of many the largest, of which the result speaks.
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
         :math:`\sum_k \sigma_k^2 s_k` with :math:`s_k = \sum_j (\sum_{r \in j} c_r)^2`, over effects k and
@@ -374,7 +384,8 @@ class ResponsesResult(Result):
         """
         fit = self._fitted()
         table, label = fit.table, fit.spec.results.group
-        first = self.answer_kind.first_contrast(self)
+        main = self._leading(prob)
+        first = self.answer_kind.contrast_of(self, main["model"], main["contrast"])
         name = first.name
         if first.model and len(self.responses.models) > 1:
             name = f"{first.model}: {name}"
@@ -416,6 +427,26 @@ class ResponsesResult(Result):
         frame = self.answer_kind.items(self, self.breakdown, prob)
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
+
+    def _leading(self, prob: float) -> pd.Series:
+        """Return the row of the contrast that the result names first, for what is new.
+
+        Of few contrasts it is the first. Of many it is the largest that excludes 0, or the largest; of
+        factors it is the main effect that lies farthest from 0 in widths of its interval.
+        """
+        table = self.responses
+        rows = self.contrasts(prob, "population", "overall", detail=True, families=False)
+        rows = rows[rows["scale"] == self.main_scale]
+        single = rows["model"].isin(["", *table.models])
+        rows = rows[single] if single.any() else rows
+        if table.factors:
+            rows = rows[rows["contrast"].isin(self.main_effects)]
+            return rows.loc[rows.apply(common.far_from_zero, axis=1).idxmax()]
+        rows = rows[~rows["contrast"].str.endswith(" - others")]
+        if len(rows) <= MOST_SAID:
+            return rows.iloc[0]
+        decided = rows[rows["verdict"].str.startswith(("below", "above"))]
+        return rows.loc[(rows if decided.empty else decided)["mean"].abs().idxmax()]
 
     def _fitted(self) -> BiasFit:
         if self.fit is None:
@@ -709,7 +740,10 @@ def _nothing_to_compare(result: ResponsesResult) -> str:
     groups = table.coverage["groups"]
     lost = [name for name, counts in groups.items() if not counts["used"]]
     if lost:
-        return f"All answers about {join_words(lost)} are left out. Recode them as numbers."
+        about = f"All answers about {join_words(lost)} are left out."
+        if any(groups[name].get("refusals") for name in lost):
+            return f"{about} Compare the refusals: --outcome refused."
+        return f"{about} If texts stand for a number, name it: --map."
     about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
     others = f" Other columns: {some(table.unused)}." if table.unused else ""
     return (

@@ -6,7 +6,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,15 +29,20 @@ COLUMNS = (*LABELS, "repeat", "outcome")
 NAMES = ("model", "group", "repeat")
 """Columns of names of one line; words, templates and items may be sentences and prompts."""
 USUAL = {
-    "outcome": ("outcome", "score", "probability", "prob", "answer", "value", "logprob"),
+    "outcome": (
+        "outcome", "score", "probability", "prob", "answer", "value", "logprob", "rating", "grade",
+        "decision",
+    ),
     "group": ("group", "gender", "race", "religion", "class"),
     "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
     "template": ("template", "prompt", "frame"),
     "item": ("item", "profession", "occupation", "job", "emotion"),
     "model": ("model", "classifier", "llm"),
     "repeat": ("repeat", "epoch", "sample", "run"),
-}
+}  # fmt: skip
 """Names that our columns usually have; the first that is there is taken."""
+_OF_ANSWERS = ("rate", "mean", "response", "label", "prediction", "reply")
+"""Words in names of columns that may hold answers."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
@@ -275,8 +280,8 @@ def responses_table(
     raw, factors = factorial.with_cells(raw, given.get("group", ""))
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    free = [name for name in raw.columns if name not in beside.names]
-    named = named_columns(free, given, raw.columns)
+    free = [name for name in raw.columns if name not in (*beside.names, *factors)]
+    named = named_columns(raw, free, given, refused=refused)
     text = next((name for name in TEXTS if name in raw.columns), None)
     as_item = text is not None and not {*ASKED} & {*named}
     if as_item:
@@ -289,20 +294,100 @@ def responses_table(
 
 
 def named_columns(
-    columns: Iterable[str], given: Mapping[str, str], fields: Iterable[str]
+    frame: pd.DataFrame,
+    columns: Iterable[str],
+    given: Mapping[str, str],
+    *,
+    fields: Iterable[str] | None = None,
+    refused: bool = False,
+    command: Callable[[str], str] | None = None,
 ) -> dict[str, str]:
-    """Return which column each of ours is: the given one, else one with a usual name."""
-    free = set(columns) - set(given.values())
+    """Return which column each of ours is: the given one, else one with a usual name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : iterable of str
+        Its columns that may be ours.
+    given : mapping
+        Our column -> the column that the user names.
+    fields : iterable of str, optional
+        What an error calls the columns; by default those of the frame.
+    refused : bool
+        Whether the outcome is that an answer is a refusal. One column alone that has refusals is
+        that of the answers.
+    command : callable, optional
+        Gives the command that names a column of answers, for the error.
+    """
+    free = [name for name in columns if name not in given.values()]
     usual = {ours: [name for name in names if name in free] for ours, names in USUAL.items()}
     named = {ours: names[0] for ours, names in usual.items() if names} | dict(given)
+    labels = {theirs for ours, theirs in named.items() if ours != "outcome"}
+    others = [name for name in free if name not in labels]
+    if refused and "outcome" not in given:
+        texts = columns_of_answers(frame[others], refusals=True)
+        if "outcome" not in named:
+            texts = texts or columns_of_answers(frame[others])
+        if len(texts) == 1:
+            named["outcome"] = texts[0]
     if "outcome" not in named:
-        raise InputError(
-            f"expected a row for each answer, and a column of answers, got {some(fields)}",
-            hint="name that column: outcome=NAME (--columns outcome=NAME). If each group has a "
-            "column of its own, make a row of each answer first, in pandas: "
-            "frame.melt(LABELS, SCORES, 'group', 'outcome')",
-        )
+        names = list(frame.columns if fields is None else fields)
+        raise _no_outcome(names, columns_of_answers(frame[others]), command)
     return named
+
+
+def columns_of_answers(frame: pd.DataFrame, refusals: bool = False) -> list[str]:
+    """Return the columns that may hold answers, the most likely by its name first.
+
+    Most cells of such a column are numbers or known labels, and differ; numbers of rows do not count.
+    With `refusals`, columns that hold a refusal.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": [1, 2, 3], "n": [5, 5, 3], "mean_score": [2.5, 3.0, 1.5]})
+    >>> columns_of_answers(frame)
+    ['mean_score', 'n']
+    """
+    out = []
+    for name in frame.columns:
+        cells = frame[name].dropna()
+        if cells.empty:
+            continue
+        read = numbers_of(cells)
+        if refusals:
+            if read.reasons.eq("refusals").any():
+                out.append(str(name))
+            continue
+        numbers = read.values.dropna()
+        steps = numbers.diff().dropna()
+        counts_rows = len(steps) > 0 and bool(steps.eq(1).all())
+        if len(numbers) >= len(cells) / 2 and numbers.nunique() > 1 and not counts_rows:
+            out.append(str(name))
+    words = (*USUAL["outcome"], *_OF_ANSWERS)
+
+    def unlikely(name: str) -> bool:
+        return not any(word in name.casefold() for word in words)
+
+    return sorted(out, key=unlikely)
+
+
+def _no_outcome(
+    fields: Sequence[str], candidates: Sequence[str], command: Callable[[str], str] | None
+) -> InputError:
+    """Return the error where no column of answers is known, with those that may be it."""
+    hints = []
+    if len(candidates) != 1:
+        hints.append(
+            "If each group has a column of its own, make a row of each answer first, in pandas: "
+            "frame.melt(LABELS, SCORES, 'group', 'outcome')"
+        )
+    name = candidates[0] if candidates else "NAME"
+    if candidates:
+        hints.insert(0, f"Columns that may hold the answers: {some(candidates)}")
+    option = f'outcome="{name}"' if candidates else "outcome=NAME"
+    hints.append(f"Name the column: {command(name) if command else option}")
+    problem = f"expected a row for each answer, and a column of answers, got {some(fields)}"
+    return InputError(problem, hint=". ".join(hints))
 
 
 def table_of(

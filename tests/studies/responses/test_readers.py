@@ -79,6 +79,44 @@ def test_a_column_a_group_is_told_to_become_rows(tmp_path):
         bb.studies.load_responses(path)
 
 
+def test_columns_that_may_hold_answers_are_named_with_the_command(tmp_path):
+    path = tmp_path / "my answers.csv"
+    frame = pd.DataFrame(
+        {
+            "row": range(12),
+            "race": ["black", "white"] * 6,
+            "gender": ["female", "male", "male"] * 4,
+            "years": [30, 41, 52] * 4,
+            "mean_warmth": [k / 7 for k in range(12)],
+            "text": ["Some words"] * 12,
+        }
+    )
+    frame.to_csv(path, index=False)
+    with pytest.raises(InputError) as error:
+        bb.studies.load_responses(path, columns={"group": "race*gender"}, where="years > 20")
+    message = str(error.value)
+    assert "the answers: mean_warmth, years." in message
+    command = (
+        f"bayesbias responses fit '{path}' --where \"years > 20\" "
+        '--columns "group=race*gender,outcome=mean_warmth"'
+    )
+    assert message.endswith(f"Name the column: {command}")
+    with pytest.raises(InputError, match=r'Name the column: outcome="mean_warmth"$'):
+        bb.responses_table(frame)
+
+
+@pytest.mark.parametrize("others", [{}, {"score": [1, 2] * 6}, {"warmth": [1, 2] * 6}])
+def test_refusals_are_looked_for_in_the_one_column_that_has_them(tmp_path, others):
+    path = tmp_path / "answers.csv"
+    frame = pd.DataFrame({"race": ["a", "b"] * 6, "job": [f"j{k // 2}" for k in range(12)]})
+    frame["verdict"] = ["4", "I'm sorry, I can't rate people."] * 3 + ["3", "2"] * 3
+    frame.assign(**others).to_csv(path, index=False)
+    table = bb.studies.load_responses(path, refused=True)
+    assert table.frame.groupby("group")["outcome"].sum().to_dict() == {"a": 0, "b": 3}
+    again = bb.responses_table(frame.assign(**others), refused=True)
+    assert again.frame["outcome"].tolist() == table.frame["outcome"].tolist()
+
+
 def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path):
     path = tmp_path / "excel.csv"
     path.write_text(
