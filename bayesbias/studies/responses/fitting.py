@@ -175,7 +175,8 @@ class ResponsesResult(Result):
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
-        title = f"{self.answer_kind.items_are} by {self.breakdown}"
+        noun = self.responses.categories.get(self.breakdown, self.breakdown)
+        title = f"{self.answer_kind.items_are} by {noun}"
         return f"{title}, for new {join_words(new)}" if new else title
 
     def shown_with(self, view: View) -> tuple[ResponsesResult, View]:
@@ -401,8 +402,9 @@ class ResponsesResult(Result):
         noise = self._variances(used)["answer"] * squares.sum()
         index, shared = self._shared_by_replies("overall", "listed_words")
         of_replies = (shared @ np.bincount(index, weights * n, shared.shape[1])).var()
-        variance = variances.variance_of_sum(fit.design, draws, weights * n)
-        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares)
+        held = self._held("overall", "population")
+        variance = variances.variance_of_sum(fit.design, draws, weights * n, held)
+        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares, held)
         share_left = (alone + noise) / (variance + noise + of_replies)
         effective = (share_left * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
@@ -456,7 +458,8 @@ class ResponsesResult(Result):
     def _kinds(self) -> list[str]:
         """Return what can be new."""
         table, nouns = self._fitted().table, self.responses.nouns
-        several = [name for name in nouns if table[name].nunique() > 1]
+        samples = [name for name in nouns if name not in self.responses.categories]
+        several = [name for name in samples if table[name].nunique() > 1]
         if "arm" in table:  # one label of each group tells nothing about others
             labels = table.groupby("arm")[several].nunique()
             several = [name for name in several if labels[name].max() > 1]
@@ -655,7 +658,12 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_covariates, with_factors
+    from bayesbias.models.variants import (
+        trimmed,
+        with_categories,
+        with_covariates,
+        with_factors,
+    )
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     kind = kind_of(table)
@@ -691,6 +699,8 @@ def fit_responses(
             columns = {name: factorial.column_of(name) for name in table.factors}
             unseen = factorial.terms_left_out(rows, table)
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
+        if table.categories:
+            spec = with_categories(spec, [*table.categories])
         if table.beside:
             spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
         spec = kind.in_units(spec, rows)
@@ -761,8 +771,8 @@ def _one_each(result: ResponsesResult) -> list[str]:
     if result._held("overall", "listed_words") != result._held("overall", "population"):
         return []
     return [
-        f"{new[4:].capitalize()} have one {result.answer_kind.row} each, which cannot tell {new} from "
-        f"{these}, or one from another: all have the same interval."
+        f"{new[4:].capitalize()} have one {result.answer_kind.row} each, so that rows for {new} and "
+        f"{these} have the same interval."
     ]
 
 
@@ -777,6 +787,8 @@ def _one_question(result: ResponsesResult) -> list[str]:
         ]
     alone = []
     for name in ("template", "item"):  # a warning says it of words
+        if name in table.categories:
+            continue
         named, several = frame[name].ne("").any(), frame[name].nunique() > 1
         if named and table.nouns[name] not in kinds and (several or not kinds):
             alone.append(table.nouns[name])

@@ -100,7 +100,7 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
     found = table.frame[["group", "word", "template", "item", "model"]].nunique()
-    found = found.rename({"word": table.noun})
+    found = found.rename({"word": table.noun, **table.categories})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
@@ -429,11 +429,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         )
     missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
     rows = table.coverage["repeats"]
-    if rows and not (missing and table.unused):
+    differing = apart or table.coverage["distinct"]
+    if rows and not (missing and differing):
         notes.append(f"{rows:,} rows have the labels of another row, and count as repeats.")
     elif rows:
         (warnings if apart else notes).append(
-            f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
+            f"{rows:,} rows count as repeats. If a column ({some(differing)}) tells them "
             f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}, or adjust=NAME "
             "if it describes whom or what was rated."
         )
@@ -471,11 +472,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         # Else the model treats all answers as independent.
         alone = result.independent(view.prob).iloc[0]
         kind = result.answer_kind
-        notes.append(
-            f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as much "
-            f"information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
-            f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
-        )
+        if round(alone["hpdi_low"]) < alone["answers"]:
+            notes.append(
+                f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as "
+                f"much information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
+                f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
+            )
     said = result.answer_kind.headline(said, table.outcome)
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 

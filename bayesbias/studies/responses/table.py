@@ -16,7 +16,7 @@ import pandas as pd
 from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
-from bayesbias.core.formatting import in_one_line
+from bayesbias.core.formatting import in_one_line, plural
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
 from bayesbias.studies.responses.answer_labels import numbers_of
@@ -62,7 +62,8 @@ class Responses:
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
         ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
         ``repeats``: rows that have the labels of another, the number of the repeat included.
-        ``apart``: columns that are not used and whose labels tell such rows apart.
+        ``apart``: columns that are not used and whose labels tell such rows apart. ``distinct``: those
+        whose labels are mostly of one row.
         ``hidden``: words of groups that stand in prompts or items, where no column has words.
     outcome : str
         What the outcome is called in sentences.
@@ -74,9 +75,12 @@ class Responses:
     notes : tuple of str
         What a reader should know.
     unused : tuple of str
-        The columns of the data that are none of these.
+        The columns of the data that are none of these, and no other outcomes.
     name : str
         The names of the files.
+    categories : Mapping of str to str
+        What items or templates are called that are categories, such as ``{"item": "bias type"}``. They
+        are no sample of more, so that nothing is said about new ones.
     factors : Mapping of str to Mapping of str to str
         Where groups cross factors, such as gender and ethnicity: the level of each that a group has.
     adjust : tuple of str
@@ -114,6 +118,7 @@ class Responses:
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
+    categories: Mapping[str, str] = field(default_factory=dict)
     factors: Factors = field(default_factory=dict)
     adjust: tuple[str, ...] = ()
     weighted: bool = False
@@ -133,7 +138,8 @@ class Responses:
     @property
     def nouns(self) -> dict[str, str]:
         """What words, templates and items are called in sentences."""
-        return {"word": f"{self.noun}s", "template": "prompts", "item": "items"}
+        nouns = {"word": f"{self.noun}s", "template": "prompts", "item": "items"}
+        return nouns | {column: plural(noun) for column, noun in self.categories.items()}
 
     @property
     def groups(self) -> list[str]:
@@ -147,6 +153,14 @@ class Responses:
 
     @property
     def pairing(self) -> list[str] | None:
+        """What tells questions apart, where each of two groups has one answer to each; else None.
+
+        Differences of three groups would share answers, so that the answers themselves are modeled.
+        """
+        return self.matching if len(self.groups) <= 2 else None
+
+    @property
+    def matching(self) -> list[str] | None:
         """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
         if (
@@ -287,10 +301,10 @@ def responses_table(
     if as_item:
         named["item"] = str(text)
     table = table_of(raw, named, "data frame", positive, values, factors, beside, refused)
-    if not as_item:
-        return table
-    note = f"The items are the texts of the column {text}."
-    return replace(table, notes=(note, *table.notes))
+    notes = notes_of_groups(raw, named, given)
+    if as_item:
+        notes.insert(0, f"The items are the texts of the column {text}.")
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def named_columns(
@@ -336,6 +350,24 @@ def named_columns(
     return named
 
 
+def notes_of_groups(
+    frame: pd.DataFrame, named: Mapping[str, str], given: Mapping[str, str]
+) -> list[str]:
+    """Say which other column of groups there is, where the user names none."""
+    if "group" in given or named.get("group", "group") == "group":
+        return []
+    used = {*named.values()}
+    others = [name for name in USUAL["group"] if name in frame and name not in used]
+    others = [name for name in others if frame[name].nunique() > 1]
+    if not others:
+        return []
+    crossed = factorial.CROSS.join([named["group"], others[0]])
+    return [
+        f"The groups are those of {named['group']}. --columns "
+        f'"group={crossed}" compares those of {others[0]} too.'
+    ]
+
+
 def columns_of_answers(frame: pd.DataFrame, refusals: bool = False) -> list[str]:
     """Return the columns that may hold answers, the most likely by its name first.
 
@@ -369,6 +401,37 @@ def columns_of_answers(frame: pd.DataFrame, refusals: bool = False) -> list[str]
         return not any(word in name.casefold() for word in words)
 
     return sorted(out, key=unlikely)
+
+
+def measures(frame: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
+    """Return the columns of numbers that vary freely: other outcomes, which tell no questions apart.
+
+    A column that numbers prompts or items has each number equally often among rows with the same
+    labels. Numbers that are no whole numbers are outcomes, and so are usual names of them.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"prompt": [1, 2, 1, 2], "warmth": [3, 3, 4, 1], "p": [0.1, 0.2, 0.1, 0.2]})
+    >>> measures(frame, pd.DataFrame({"group": ["a", "a", "b", "b"]}))
+    ['warmth', 'p']
+    """
+    out = []
+    for name in frame.columns:
+        if name in USUAL["outcome"]:
+            out.append(name)
+            continue
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if numbers.isna().any() or pd.api.types.is_bool_dtype(frame[name]):
+            continue
+        if numbers.ne(numbers.round()).any():
+            out.append(name)
+            continue
+        by = [*(labels[label] for label in labels), numbers]
+        counts = numbers.groupby(by, sort=False).size()
+        rows = counts.groupby(level=[*range(labels.shape[1])], sort=False)
+        if (rows.max() > rows.min()).any():
+            out.append(name)
+    return out
 
 
 def _no_outcome(
@@ -448,7 +511,7 @@ def table_of(
     out["word"], spelt = _words_once(out)
     notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
     asked = [*LABELS, *["repeat"] * ("repeat" in named)]
-    repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
+    repeats, apart, distinct = int(out.duplicated(asked, keep=False).sum()), [], []
     taken = {*named.values(), *factors, *beside.names}
     of_rows = raw[used.to_numpy()].reset_index(drop=True)
     covariates = beside_columns.covariates(of_rows, beside.adjust)
@@ -456,11 +519,14 @@ def table_of(
     if beside.weight:
         out[WEIGHT] = beside_columns.weights(of_rows, beside.weight)
     unused = [name for name in raw.columns if name not in taken]
+    measured = measures(of_rows[unused], out[list(LABELS)])
+    unused = [name for name in unused if name not in measured]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
-        others = others.loc[:, others.nunique() <= len(out) / 2]
         several = others.groupby([out[ours] for ours in LABELS], sort=False).nunique() > 1
-        apart = [str(name) for name in others if several[name].any()]
+        differing = [name for name in others if several[name].any()]
+        distinct = [str(name) for name in differing if others[name].nunique() > len(out) / 2]
+        apart = [str(name) for name in differing if str(name) not in distinct]
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
     coverage = {
         "rows_read": len(raw),
@@ -470,6 +536,7 @@ def table_of(
         "examples": examples,
         "repeats": repeats,
         "apart": apart,
+        "distinct": distinct,
         "hidden": _hidden_words(out),
     }
     if refused:
@@ -639,7 +706,7 @@ def differences(table: Responses, repeats: bool = False) -> tuple[pd.DataFrame, 
     first answers of the groups are compared, then the second, and so on. The mean of these rows is
     moved to the difference of the means of all answers.
     """
-    key, frame = table.pairing, table.frame
+    key, frame = table.matching, table.frame
     assert key is not None
     out, lacking = _differences(table, frame, key, [])
     if repeats:
@@ -759,6 +826,8 @@ def paired_tests(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]
         of = f", {model}" if len(table.models) > 1 else ""
         units = {"pairs": part["outcome"]}
         for column in ("word", "template", "item"):
+            if column in table.categories:
+                continue
             means = part.groupby(column, sort=False)["outcome"].mean()
             if 1 < len(means) < len(part):
                 units[f"{column}s"] = means

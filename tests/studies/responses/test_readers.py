@@ -318,6 +318,44 @@ def test_pairs_are_matched_by_their_sentences(tmp_path, ending):
     assert rows.loc["one - two", "observed"] == pytest.approx((diffs[0] - diffs[1]).mean())
 
 
+def test_types_of_bias_are_categories(tmp_path):
+    """There are no new types of bias: all pairs count alike, and a type with few pairs for those."""
+    rng = np.random.default_rng(1)
+    by_type = {"race-color": (60, 0.5), "gender": (30, 0.0), "age": (10, 2.0)}
+    rows = []
+    for kind, (n, more) in by_type.items():
+        for number in range(n):
+            less = rng.normal(-20, 3)
+            names = (f"more {kind} {number}", f"less {kind} {number}", kind)
+            rows.append((*names, less + more + rng.normal(0, 1), less))
+    names = ["sent_more", "sent_less", "bias_type", "logp_more", "logp_less"]
+    frame = pd.DataFrame(rows, columns=names)
+    path = tmp_path / "pairs.csv"
+    frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.categories == {"item": "bias type"}
+    found = quick(table, draws=500, tune=300, chains=4)
+    assert list(found.estimands.values()) == ["new sentence pairs", "these sentence pairs"]
+    difference = frame["logp_more"] - frame["logp_less"]
+    left = difference - difference.groupby(frame["bias_type"]).transform("mean")
+    error = np.sqrt((left**2).sum() / (len(frame) - 3)) / np.sqrt(len(frame))
+    row = found.contrasts(estimand="population", level="overall", detail=True).iloc[0]
+    assert row["mean"] == pytest.approx(difference.mean(), abs=0.1 * error)
+    assert row["sd"] == pytest.approx(error, rel=0.1)
+    effective = found.independent()["mean"].iloc[0]
+    assert effective == pytest.approx(100, abs=1)
+    shares = found.published[found.published["score"].str.startswith("share")].set_index("name")
+    assert shares.loc["all", "mean_score"] == (difference > 0).mean()
+    assert (
+        shares.loc["gender", "mean_score"]
+        == (difference[frame["bias_type"] == "gender"] > 0).mean()
+    )
+    assert not found.published["score"].str.contains("over items").any()
+    text = bb.output.to_text(found)
+    assert "100 sentence pairs, 3 bias types" in " ".join(text.split())
+    assert "items" not in text
+
+
 def test_pairs_without_sentences_are_matched_by_their_id(tmp_path):
     frame = pd.DataFrame({"id": range(8), "logp_more": np.arange(8.0), "logp_less": 0.0})
     for name, own in (("a", frame), ("b", frame[::-1])):

@@ -153,13 +153,13 @@ def load_responses(
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    used = {*named.values(), *factors, *beside.names}
-    unused = [name for name in fields if name not in used] if form.is_open else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
+
+    notes += tables.notes_of_groups(frame, named, asked)
 
     if models := _models(frame, named, form.name == lm_eval.LAYOUT.name):
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
@@ -181,8 +181,9 @@ def load_responses(
         outcome="refused" if refused else outcomes.pop() if len(outcomes) == 1 else several,
         published=form.published,
         noun=next(iter(answers.values())).noun,
+        categories=next(iter(answers.values())).categories,
         notes=(*notes, *table.notes),
-        unused=tuple(unused),
+        unused=tuple(name for name in fields if name in table.unused) if form.is_open else (),
         name=some([path.name for path in answers]),
         published_scores=_published_scores(answers, models),
         answer_counts=_answer_counts(answers, models),
