@@ -25,6 +25,7 @@ _MOST = 30  # rows
 _MOST_RANKED = 60  # rows of groups under items
 _MOST_DIFFERENCES = 6  # of groups, by item and template
 _MOST_CONTRASTS = 16  # of all groups
+_MOST_INTERACTIONS = 8
 _FEWEST = 8  # of one difference
 _SCALES = {"difference": "probability", "logit_difference": "log odds"}
 _BLUE, _MARK = COLOR["different"], MARKER["different"]
@@ -284,6 +285,13 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     )
 
 
+def _largest_of(interactions: pd.DataFrame) -> list[str]:
+    """Return the interactions that a figure has room for, those farthest from 0 in SDs."""
+    new = interactions[interactions["estimand"] == "population"]
+    far = (new["mean"] / new["sd"]).abs().groupby(new["contrast"], sort=False).max()
+    return list(far.sort_values(ascending=False, kind="stable").index[:_MOST_INTERACTIONS])
+
+
 def _contrasts_shown(result: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return the contrasts that one figure has room for, and a note on those left out."""
     if result.responses.factors:
@@ -292,7 +300,8 @@ def _contrasts_shown(result: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, st
         of_others = interactions & frame["contrast"].str.contains(" - others", regex=False)
         if of_others.any():
             interactions = of_others
-        return frame[main | interactions], "; contrasts() has simple effects and cells"
+        interactions &= frame["contrast"].isin(_largest_of(frame[interactions]))
+        return frame[main | interactions], "; contrasts() has all"
     if frame["contrast"].nunique() <= _MOST_CONTRASTS:
         return frame, ""
     others = frame[frame["contrast"].str.endswith(" - others")]

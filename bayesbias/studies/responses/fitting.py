@@ -720,6 +720,8 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     nouns = {name: table.nouns[name] for name in kind.columns_of_questions(table)}
     notes = common.lacking(table.frame, "model", nouns)
     labels = kind.shared_by_groups(table)
+    if table.factors:  # a name is of some cells, such as those of one race
+        labels = [label for label in labels if label != "word"]
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
@@ -758,7 +760,7 @@ def _nothing_to_compare(result: ResponsesResult) -> str:
     others = f" Other columns: {some(table.unused)}." if table.unused else ""
     return (
         f"There is one group{about} and one model, so that there is nothing to compare. Name "
-        f"your columns: --columns group=NAME,item=NAME,template=NAME.{others} Keep the "
+        f"your columns: --columns group=NAME,word=NAME,item=NAME,template=NAME.{others} Keep the "
         "columns of a file of sentences that you rate."
     )
 

@@ -427,7 +427,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"what it does, so that intervals are too narrow. Name both: --columns word={WORD},"
             f"template={REST}."
         )
-    missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
+    missing = [f"{name}=NAME" for name in ASKED if table.frame[name].nunique() < 2]
     rows = table.coverage["repeats"]
     differing = apart or table.coverage["distinct"]
     if rows and not (missing and differing):
@@ -540,6 +540,8 @@ def _of_factors_in_words(table: Responses, frame: pd.DataFrame, new: str) -> str
     said = []
     for factor, names in by_factor.items():
         rows = frame[frame["contrast"].isin(names)]
+        if rows.empty:  # of an item to which a cell has no answer
+            continue
         if len(names) > 1:
             said.append(_levels_in_words(rows, factor, new))
             continue

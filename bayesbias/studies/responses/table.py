@@ -33,8 +33,8 @@ USUAL = {
         "outcome", "score", "probability", "prob", "answer", "value", "logprob", "rating", "grade",
         "decision",
     ),
-    "group": ("group", "gender", "race", "religion", "class"),
-    "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
+    "group": ("group", "gender", "race", "religion", "class", "ethnicity", "sex"),
+    "word": ("pair", "word", "name", "person", "noun", "noun_pair", "candidate", "applicant"),
     "template": ("template", "prompt", "frame"),
     "item": ("item", "profession", "occupation", "job", "emotion"),
     "model": ("model", "classifier", "llm"),
@@ -334,7 +334,7 @@ def named_columns(
         Gives the command that names a column of answers, for the error.
     """
     free = [name for name in columns if name not in given.values()]
-    usual = {ours: [name for name in names if name in free] for ours, names in USUAL.items()}
+    usual = {ours: with_usual_names(free, names) for ours, names in USUAL.items()}
     named = {ours: names[0] for ours, names in usual.items() if names} | dict(given)
     labels = {theirs for ours, theirs in named.items() if ours != "outcome"}
     others = [name for name in free if name not in labels]
@@ -350,6 +350,20 @@ def named_columns(
     return named
 
 
+def with_usual_names(columns: Iterable[Any], names: Sequence[str]) -> list[Any]:
+    """Return the columns with some names, in the order of the names; capitals do not matter.
+
+    Examples
+    --------
+    >>> with_usual_names(["Name", "Race", "score"], ["gender", "race", "name"])
+    ['Race', 'Name']
+    """
+    by_name: dict[str, list[Any]] = {}
+    for column in columns:
+        by_name.setdefault(str(column).casefold(), []).append(column)
+    return [column for name in names for column in by_name.get(name, [])]
+
+
 def notes_of_groups(
     frame: pd.DataFrame, named: Mapping[str, str], given: Mapping[str, str]
 ) -> list[str]:
@@ -357,7 +371,7 @@ def notes_of_groups(
     if "group" in given or named.get("group", "group") == "group":
         return []
     used = {*named.values()}
-    others = [name for name in USUAL["group"] if name in frame and name not in used]
+    others = [name for name in with_usual_names(frame, USUAL["group"]) if name not in used]
     others = [name for name in others if frame[name].nunique() > 1]
     if not others:
         return []
@@ -417,7 +431,7 @@ def measures(frame: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
     """
     out = []
     for name in frame.columns:
-        if name in USUAL["outcome"]:
+        if str(name).casefold() in USUAL["outcome"]:
             out.append(name)
             continue
         numbers = pd.to_numeric(frame[name], errors="coerce")
@@ -595,7 +609,8 @@ def with_words_in_texts(raw: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataF
     """
     if not {WORD, REST} & ({*asked.values()} - {*map(str, raw.columns)}):
         return raw
-    group = next((name for name in (asked.get("group"), *USUAL["group"]) if name in raw), None)
+    usual = with_usual_names(raw.columns, USUAL["group"])
+    group = next((name for name in (asked.get("group"), *usual) if name in raw), None)
     for name in raw.columns if group else ():
         if name != group and not pd.api.types.is_numeric_dtype(raw[name]):
             texts = raw[name].fillna("").astype(str).str.strip()

@@ -14,6 +14,7 @@ from bayesbias.models.variants import with_factors
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.limits import check_names
+from bayesbias.studies.responses.sections import _of_factors_in_words
 
 EFFECT = {("f", "a"): 0.0, ("f", "b"): 0.6, ("f", "c"): 0.3, ("m", "a"): 0.2, ("m", "b"): 0.1, ("m", "c"): 0.4}  # fmt: skip
 
@@ -196,13 +197,13 @@ def test_names_of_limits_that_a_table_does_not_have(limit, hint):
         check_names(table, example.strip('"'))
 
 
-def three_factors():
+def three_factors(races=("black", "white")):
     """Return answers of which one of three ages is rated lower, by less than genders differ."""
     rng = np.random.default_rng(2)
     rows = [
         (gender, race, age, f"i{i}", 0.8 * (gender == "f") - 0.3 * (age == "old") + rng.normal(0, 0.3))
         for gender in "fm"
-        for race in ("black", "white")
+        for race in races
         for age in ("middle", "old", "young")
         for i in range(6)
     ]  # fmt: skip
@@ -222,6 +223,34 @@ def test_each_factor_is_on_the_screen_and_in_the_result():
     assert "size uncertain" not in text
     # What is said of rows and tests is about the largest main effect, not the first by name.
     assert found.independent()["contrast"].tolist() == ["f - m"]
+
+
+def test_an_item_without_rows_of_a_factor_has_no_sentence_about_it(found):
+    rows = found.contrasts(estimand="population", level="main", detail=True)
+    rows = rows[rows["contrast"] == "f - m"].assign(label="f - m")
+    said = _of_factors_in_words(found.responses, rows, "new words")
+    assert said.startswith("f ")
+    assert "ethnicity" not in said
+
+
+def test_cells_do_not_lack_the_names_of_others():
+    frame = answers(items=4).assign(age="old")
+    frame = pd.concat([frame, frame.assign(age="young")])
+    found = quick(table_of(frame, "gender*ethnicity*age"), draws=200, tune=200, chains=2)
+    assert not any("lacks" in note for note in found.notes)
+
+
+def test_figures_of_three_factors_have_the_largest_interactions():
+    table = three_factors(("asian", "black", "latino", "white"))
+    found = quick(table, draws=200, tune=200, chains=2)
+    rows = found.contrasts(estimand="population", level="interaction", detail=True)
+    rows = rows[rows["contrast"].str.contains(" - others", regex=False)]
+    far = (rows.set_index("contrast")["mean"] / rows.set_index("contrast")["sd"]).abs()
+    expected = {*far.nlargest(8).index}
+    assert len(far) > 8
+    drawn = bb.plots.plot_response_models(found).data
+    assert {*drawn.loc[drawn["level"] == "interaction", "contrast"]} == expected
+    assert {*drawn.loc[drawn["level"] == "main", "contrast"]} == {*found.main_effects}
 
 
 def test_figures_of_factors_have_main_effects_and_interactions(found):

@@ -66,8 +66,8 @@ def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
 
 def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
-    with pytest.raises(InputError, match=r"template=NAME\. Other columns: eth"):
+    path.write_text("origin,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    with pytest.raises(InputError, match=r"template=NAME\. Other columns: origin"):
         fitted(path)
 
 
@@ -211,6 +211,25 @@ def two_filters(folder, model, order):
     path = folder / model / "samples_winogender_2026-01-01T00-00-00.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     return path
+
+
+def test_fields_of_the_harness_are_no_labels_to_name(tmp_path):
+    path = tmp_path / "samples_hiring_2026-01-01T00-00-00.jsonl"
+    lines = []
+    for number in range(24):
+        doc = {"race": "ab"[number % 2], "job": f"j{number % 3}", "who": f"n{number}"}
+        lines.append(
+            {"doc_id": number, "doc": doc, "doc_hash": f"h{number}", "resps": [[[-1.0, False]]],
+             "filtered_resps": [[-1.0, False]], "filter": "none", "acc": float(number % 4 > 1),
+             "acc_norm": float(number % 4 > 1)}
+        )  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)))
+    said = bb.interpret(fitted(bb.studies.load_responses(path)))
+    (repeats,) = [text for text in [*said.warnings, *said.notes] if "count as repeats" in text]
+    assert "If a column (who) tells them apart" in repeats
+    assert "--columns template=NAME,word=NAME" in repeats
+    by_number = bb.studies.load_responses(path, columns={"word": "doc_id"})
+    assert by_number.frame["word"].nunique() == 24
 
 
 def test_filters_of_lm_eval_are_scores_of_one_answer(tmp_path):

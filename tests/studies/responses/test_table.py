@@ -207,6 +207,13 @@ def test_another_outcome_is_no_label():
     assert any("rows have the labels of another row" in text for text in said.notes)
 
 
+def test_capitals_of_usual_names_do_not_matter():
+    frame = crossed().rename(columns={"group": "Race", "word": "NAME", "outcome": "Score"})
+    table = bb.responses_table(frame.rename(columns={"item": "Job"}))
+    expected = bb.responses_table(crossed())
+    pd.testing.assert_frame_equal(table.frame, expected.frame)
+
+
 def test_two_columns_of_groups_are_named(tmp_path):
     frame = crossed().rename(columns={"group": "gender"}).assign(race=["x", "y", "y"] * 24)
     path = tmp_path / "x.csv"
