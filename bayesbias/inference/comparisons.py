@@ -21,7 +21,7 @@ from bayesbias.models.spec import BETWEEN
 
 OTHERS = "others"
 OVERALL = "overall"
-_SUM_TO_ZERO = 1e-9
+SUM_TO_ZERO = 1e-9
 
 type Names = str | Mapping[str, float]
 """``"women - men"``, ``"women"``, or a weight for each name."""
@@ -88,7 +88,7 @@ def read_comparison(
         sides = (first, _only_group(design, first))
 
     total = math.prod(sum(side.weights.values()) for side in sides)
-    if abs(total) > _SUM_TO_ZERO:
+    if abs(total) > SUM_TO_ZERO:
         problem = f"expected a difference, whose weights add up to 0, got a sum of {total:g}"
         hint = "write NAME - NAME, or see means()"
         raise InputError(problem, where=f"compare {first.label!r}", hint=hint)

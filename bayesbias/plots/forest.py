@@ -552,10 +552,12 @@ def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
     about = rows.attrs
     if rope is None:
         rope = about.get("rope")
+    if "scale" in rows:  # probabilities and log odds have no axis in common
+        rows = rows[rows["scale"] == rows["scale"].iloc[0]]
 
     keys = []
     for row in rows.fillna("").itertuples():
-        parts = [getattr(row, name, "") for name in ("model", "name", "contrast", "scale")]
+        parts = [getattr(row, name, "") for name in ("model", "name", "contrast")]
         keys.append(with_minus(", ".join(part for part in parts if part not in ("", "all"))))
     rows = rows.assign(key=keys)
     looks = {
@@ -570,6 +572,7 @@ def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
         short, color, marker = looks.get(estimand, (estimand, INK, "o"))
         part = rows[rows["estimand"] == estimand]
         legend = "new words" if estimand == "population" else estimand.replace("_", " ")
+        legend = about.get("scopes", {}).get(estimand, legend)
         look: dict[str, Any] = {"legend": legend, "label": f"_{estimand}"}
         if estimand == "listed_words":
             look |= {"width": 1.1, "size": 5, "hollow": True}
