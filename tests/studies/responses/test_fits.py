@@ -481,6 +481,7 @@ def test_limits_are_on_each_model_and_on_their_difference_by_name():
     assert item.met
 
 
+@pytest.mark.slow
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     frame = crossed(seed=4)
     table = bb.responses_table(frame)
@@ -517,6 +518,7 @@ def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
     assert {label.get_text() for label in ax.get_yticklabels()} == {*rows[:15], *rows[-15:]}
 
 
+@pytest.mark.slow
 def test_rare_answers_of_many_groups_have_rare_rates():
     """Around a rate of one half, the level went into the effects of items: rates of .16 to .36."""
     rng = np.random.default_rng(3)
