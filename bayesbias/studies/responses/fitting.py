@@ -47,6 +47,7 @@ ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
+_FEW_REPEATS = 0.05  # share of the answers
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet; of groups that cross factors, every level."""
 
@@ -631,9 +632,13 @@ def fit_responses(
     spec = load_model(kind.model if model is None else model)
 
     # A model without an effect of the question would treat repeats as independent.
-    again = bool(table.frame.duplicated([*tables.LABELS]).any())
-    repeats = "question_effect" in spec.mu and again
+    # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
+    again = float(table.frame.duplicated([*tables.LABELS]).mean())
+    modeled = "question_effect" in spec.mu
+    repeats = modeled and again > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
+    if modeled and again and not repeats:
+        notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [
         *table.notes,
