@@ -530,6 +530,42 @@ def centered(spec: ModelSpec, center: float) -> ModelSpec:
     return _of_document(document, spec)
 
 
+def with_levels(spec: ModelSpec, counts: Sequence[int]) -> ModelSpec:
+    """Return a model of ordered levels with the cuts that a table needs, its priors around the data.
+
+    The means of groups are around the log odds of an answer above the lowest level. The prior of a gap
+    between two cuts is around the difference in log odds of all answers.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        Its likelihood is ``Ordered``, with the gaps as parameters.
+    counts : sequence of int
+        How many answers have each level, at least one.
+
+    Examples
+    --------
+    >>> spec = with_levels(load_model("responses_ordered"), [60, 25, 15])
+    >>> list(spec.noise), round(spec.parameters["arm_mean"].args["mu"], 2)
+    (['gap_2'], -0.4)
+    >>> round(spec.parameters["gap_2"].args["mu"], 2)
+    0.27
+    """
+    above = np.cumsum(np.asarray(counts)[::-1])[::-1][1:]
+    log_odds = np.log((above + 0.5) / (np.sum(counts) - above + 0.5))
+    gaps = -np.diff(log_odds)
+
+    document = tomllib.loads(spec.text)
+    for number, key in enumerate(spec.noise):
+        name = document["likelihood"][key]
+        if number < len(gaps):
+            document["parameter"][name]["mu"] = float(np.log(gaps[number]))
+        else:
+            del document["likelihood"][key], document["parameter"][name]
+    document["notes"] = [*spec.notes, "The priors of gaps are around those of all answers."]
+    return centered(_of_document(document, spec), float(log_odds[0]))
+
+
 def _partition(index: np.ndarray) -> bytes:
     """Return how flat entries divide the rows, whatever the entries are called."""
     first, codes = np.unique(index, return_index=True, return_inverse=True)[1:]

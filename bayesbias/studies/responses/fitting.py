@@ -33,7 +33,7 @@ from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import factorial, table as tables, together
-from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
+from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
 
@@ -99,9 +99,9 @@ class ResponsesResult(Result):
         The table that was read.
     published : pandas.DataFrame
         ``name, score, n, mean_score, t, p_value``.
-    kind : {"stereotype", "choice", "paired", "number"}
-        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers, or
-        numbers.
+    kind : {"stereotype", "choice", "paired", "number", "ordered"}
+        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers,
+        numbers, or ratings in order.
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
@@ -269,7 +269,8 @@ class ResponsesResult(Result):
         DataFrame
             ``model, contrast, level, name, estimand, scale, mean, hpdi_low, hpdi_high,
             p_below_zero, p_in_rope, verdict``. The scale is ``probability`` and ``log_odds`` of 0/1
-            answers, else ``outcome``.
+            answers, else ``outcome``. Ordered ratings have ``outcome`` (the mean rating), ``at_least_2``
+            and so on (the probability of this rating or a higher one), and ``log_odds``.
         """
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
@@ -322,7 +323,8 @@ class ResponsesResult(Result):
         -------
         DataFrame
             ``group, model, rate, rate_low, rate_high``; of 0/1 answers ``ratio, ratio_low, ratio_high``
-            to the highest group; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
+            to the highest group; of ordered ratings ``at_least_2, at_least_2_low, at_least_2_high`` and so
+            on; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
             answers were ``read, used, missing, refusals, unparseable``. Empty for paired answers, of
             which only differences are modeled.
         """
@@ -595,7 +597,8 @@ def fit_responses(
         From `bayesbias.responses_table` or `load_responses`.
     model : str, path or ModelSpec, optional
         By default ``responses_choice`` for 0/1 answers, ``responses_paired`` for paired numbers, and
-        ``responses`` for other numbers.
+        ``responses`` for other numbers. ``ordered`` is for ratings of 3 to 11 whole-number levels: a
+        cumulative logit, with differences in the mean rating and in P(at least each level).
     rope : float, optional
         Half-width of the region of practical equivalence. By default .02 for 0/1 answers, and a tenth
         of the SD for numbers: of the differences where they are paired, else of the answers. In log
@@ -627,8 +630,12 @@ def fit_responses(
     from bayesbias.models.variants import trimmed, with_covariates, with_factors
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
-    kind = kind_of(table)
-    spec = load_model(kind.model if model is None else model)
+    if isinstance(model, str):
+        model = next((kind.model for kind in ASKED if kind.name == model), model)
+    asked = None if model is None else load_model(model)
+    kind = kind_of(table, asked)
+    kind.check(table)
+    spec = load_model(kind.model) if asked is None else asked
 
     # A model without an effect of the question would treat repeats as independent.
     again = bool(table.frame.duplicated([*tables.LABELS]).any())
@@ -641,6 +648,7 @@ def fit_responses(
         *_lacking(table, kind),
         *notes_of_rows,
         *(_without_t(published, table) if kind.scores_have_t else ()),
+        *(_levels_in_order(table) if model is None and kind.modeled == "outcome" else ()),
     ]
 
     if rope is None:
@@ -672,6 +680,14 @@ def fit_responses(
     except FitError as error:
         return replace(result, notes=(*notes, f"The sampler failed: {error}"))
     return replace(result, notes=(*notes, *_one_each(result), *_one_question(result)))
+
+
+def _levels_in_order(table: Responses) -> list[str]:
+    """Offer the model of ordered levels where answers are few whole numbers."""
+    if not table.levels or table.answer_counts is not None:
+        return []
+    levels = len(table.levels)
+    return [f"Answers have {levels} levels. --model ordered compares how often each is reached."]
 
 
 def _lacking(table: Responses, kind: Kind) -> list[str]:

@@ -17,6 +17,7 @@ from bayesbias.studies import common
 from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
+from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
 from bayesbias.studies.responses.table import ASKED, Responses
 from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
@@ -75,7 +76,11 @@ GLOSSARY = (
         "New: the difference to expect with others like the listed ones (the estimand population). "
         "These: the listed ones are kept, and nothing is said about others.",
     ),
-    ("scale", "0/1 answers are compared as probabilities and as log odds."),
+    (
+        "scale",
+        "0/1 answers are compared as probabilities and as log odds. Ordered ratings are compared as mean "
+        "ratings, as probabilities of at least each rating, and as log odds.",
+    ),
     (
         "independent answers",
         "How many independent answers have the same information about the difference. What groups "
@@ -100,15 +105,17 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     return common.header_of(result.fit, subject, size, "published scores")
 
 
-def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataFrame:
-    """Return the overall contrasts on the first scale, for all estimands, models compared last.
+def overall(
+    result: ResponsesResult, view: View, short: bool = True, scale: str = ""
+) -> pd.DataFrame:
+    """Return the overall contrasts on a scale, by default the first, for all estimands, models compared last.
 
     Of many contrasts a short table has the highest and the lowest.
 
     The label is the model, the contrast or both: what there are several of.
     """
     frame = result.contrasts(view.prob, level="overall", detail=True, families=False)
-    frame = frame[frame["scale"] == result.main_scale]
+    frame = frame[frame["scale"] == (scale or result.main_scale)]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
     names = SHORT if parts else result.estimands
@@ -123,6 +130,34 @@ def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataF
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
+
+
+def _second_scale(
+    result: ResponsesResult, view: View, labels: Sequence[Column | str]
+) -> list[Section]:
+    """Return a section with the differences on another scale that a screen has."""
+    scale, words = result.answer_kind.second_scale(result.responses)
+    if not scale:
+        return []
+
+    def rows() -> pd.DataFrame:
+        frame = overall(result, view, scale=scale)
+        return frame[frame["estimand"] == "population"]
+
+    new = result.estimands["population"]
+    title = f"Differences in {words} (ROPE ±{LITTLE_PROBABILITY:g}), for {new}"
+    more = "--detail, or contrasts(), has the other levels, and log odds."
+    return [
+        Section(
+            "second",
+            title,
+            rows,
+            (*labels, *CONTRAST_COLUMNS),
+            more=more,
+            importance=partial(importance, True),
+            show_on="terminal page",
+        )
+    ]
 
 
 def _short(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
@@ -273,6 +308,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 importance=partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
+            *_second_scale(result, view, labels[:1]),
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",

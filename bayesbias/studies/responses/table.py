@@ -17,6 +17,7 @@ from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.core.formatting import in_one_line
+from bayesbias.models.outcomes import MOST_LEVELS
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
 from bayesbias.studies.responses.answer_labels import numbers_of
@@ -119,6 +120,13 @@ class Responses:
     def is_choice(self) -> bool:
         """Whether all outcomes are 0 or 1."""
         return not self.weighted and bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The ratings in order, where answers are 3 to 11 whole numbers; else empty."""
+        values = np.sort(self.frame["outcome"].unique())
+        whole = not self.weighted and bool((values == np.floor(values)).all())
+        return tuple(values.tolist()) if whole and 3 <= len(values) <= MOST_LEVELS else ()
 
     @property
     def beside(self) -> list[str]:
@@ -479,10 +487,13 @@ def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
     return _with_question(out, table)
 
 
-def answers(table: Responses) -> pd.DataFrame:
-    """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    names = [*LABELS, "outcome", *table.beside]
-    return _with_question(_with_words_by_group(table)[names], table)
+def answers(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
+    """Return one row an answer, for numbers: its labels, its question and its ``outcome``.
+
+    With `words_by_group` a word of two groups is two words.
+    """
+    frame = _with_words_by_group(table) if words_by_group else table.frame
+    return _with_question(frame[[*LABELS, "outcome", *table.beside]], table)
 
 
 def _with_words_by_group(table: Responses) -> pd.DataFrame:
