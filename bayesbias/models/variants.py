@@ -326,6 +326,38 @@ def with_covariates(spec: ModelSpec, covariates: Sequence[str], weights: str = "
     return _of_document(document, spec)
 
 
+def with_raters(spec: ModelSpec, column: str) -> ModelSpec:
+    """Return the model of responses with effects of who rated the answers.
+
+    Raters differ in all answers, and in how they rate groups. Both effects are those of new raters,
+    with the priors of items and of groups by items. ``new_words`` and ``new_prompts`` keep the raters.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    column : str
+        The column of raters.
+
+    Examples
+    --------
+    >>> spec = with_raters(load_model("responses"), "rater")
+    >>> spec.mu[-2:], spec.results.estimands["new_words"]
+    (('rater_effect', 'group_by_rater'), ('template', 'item', 'rater'))
+    """
+    document = tomllib.loads(spec.text)
+    parameters = document["parameter"]
+    added = {"rater_effect": ("item_effect", [column]), "group_by_rater": ("group_by_item", ["group", column])}  # fmt: skip
+    for name, (like, dims) in added.items():
+        scale = f"{name.removesuffix('_effect')}_sd"
+        parameters[name] = {**parameters[like], "dims": dims, "sigma": scale}
+        parameters[scale] = dict(parameters[str(parameters[like]["sigma"])])
+    document["likelihood"]["mu"] = [*spec.mu, *added]
+    document["likelihood"]["units"] = [*spec.units, column]
+    for estimand in document["results"]["estimand"].values():
+        estimand["held"] = [*estimand["held"], column]
+    return _of_document(document, spec)
+
+
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 

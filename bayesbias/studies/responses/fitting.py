@@ -32,7 +32,8 @@ from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial, table as tables, together
+from bayesbias.studies.responses import agreement, factorial, table as tables, together
+from bayesbias.studies.responses.columns import RATER
 from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
@@ -334,6 +335,19 @@ class ResponsesResult(Result):
         make = partial(together.rates, self, prob, estimand)
         return self._fitted().cached(("responses", "rates", estimand, prob), make)
 
+    def agreement(self) -> pd.DataFrame:
+        """Return how far each two raters agree, on the answers that both rated.
+
+        Returns
+        -------
+        DataFrame
+            ``raters, group, rows, mean_difference``, over all groups and by group. Of 0/1 answers and
+            ordered ratings also ``equal``, the share of equal ratings, and ``kappa``, Cohen's kappa
+            (weighted by squared distances of levels in order). Of other numbers ``pearson`` and ``icc``,
+            the intraclass correlation ICC(2, 1). Empty where raters are not named.
+        """
+        return agreement.agreement(self)
+
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
 
@@ -426,7 +440,9 @@ class ResponsesResult(Result):
 
     def _kinds(self) -> list[str]:
         """Return what can be new."""
-        table, nouns = self._fitted().table, self.responses.nouns
+        table, nouns = self._fitted().table, dict(self.responses.nouns)
+        if RATER in self._fitted().spec.units:
+            nouns[RATER] = "raters"
         several = [name for name in nouns if table[name].nunique() > 1]
         if "arm" in table:  # one label of each group tells nothing about others
             labels = table.groupby("arm")[several].nunique()
@@ -479,6 +495,8 @@ class ResponsesResult(Result):
 
         def make() -> tuple[pd.DataFrame, Design]:
             by = [*self.answer_kind.question]
+            if RATER in fit.spec.units:  # each rater counts alike
+                by.append(RATER)
             none = {name: np.zeros(len(fit.table)) for name in fit.design.covariates}
             design = replace(fit.design, covariates=none)  # groups are compared at the same values
             if not fit.table.duplicated(by).any():
@@ -627,7 +645,7 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_covariates, with_factors
+    from bayesbias.models.variants import trimmed, with_covariates, with_factors, with_raters
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     if isinstance(model, str):
@@ -670,6 +688,8 @@ def fit_responses(
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
         if table.beside:
             spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
+        if table.raters_vary:
+            spec = with_raters(spec, RATER)
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)

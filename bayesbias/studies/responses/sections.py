@@ -14,7 +14,7 @@ from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial
+from bayesbias.studies.responses import agreement, factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
@@ -54,6 +54,11 @@ ANSWER_COLUMNS = (
     Column("counter_biased", "counter-biased", "number", 1), Column("unknown", "unknown", "number", 1),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
+AGREEMENT = (
+    "raters", "group", Column("rows", "answers", "count"), Column("mean_difference", "mean difference", "signed"),
+    Column("equal", "equal", "percent"), Column("kappa", "kappa", "number", 2), Column("pearson", "r", "number", 2),
+    Column("icc", "ICC", "number", 2),
+)  # fmt: skip
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
 FACTORIAL = "main effects (each cell counts alike) and the largest interaction"
 ONE_VERDICT = False
@@ -97,7 +102,8 @@ def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
 def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
-    found = table.frame[["group", "word", "template", "item", "model"]].nunique()
+    raters = ["rater"] * table.rated
+    found = table.frame[["group", "word", "template", "item", "model", *raters]].nunique()
     found = found.rename({"word": table.noun})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
@@ -356,6 +362,16 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         more = "--detail, or published, has the others."
         where = "brief page" if on_screen else "page"
         out.append(Section("whole", title, lambda: whole, SCORES, None, "", note, more, where))
+    if result.responses.rated:
+        out.append(
+            Section(
+                "agreement",
+                "Agreement of raters, on the answers that both rated",
+                result.agreement,
+                AGREEMENT,
+                show_on="detail page files",
+            )
+        )
     if result.fit is None:
         return out
     return [
@@ -441,6 +457,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         texts = [repr(in_one_line(text, 40)) for text in table.coverage["examples"]]
         such = f", such as {join_words(texts)}" if texts else ""
         notes.append(f"Answers left out: {counts}{such}.")
+    if table.rated:
+        notes.append(agreement.in_words(result.agreement()))
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
     if hidden := table.coverage.get("hidden"):

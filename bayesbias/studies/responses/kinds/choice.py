@@ -7,6 +7,7 @@ Gauss-Hermite quadrature.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Choice(Kind):
     def recognizes(self, table: Responses) -> bool:
         """Whether a table has answers of this kind."""
         return table.is_choice
+
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return 0 and 1."""
+        return (0.0, 1.0)
 
     def rows(self, table: Responses, repeats: bool) -> tuple[pd.DataFrame, list[str]]:
         """Return counts of answers by question."""

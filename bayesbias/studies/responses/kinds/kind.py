@@ -234,6 +234,10 @@ class Kind(ABC):
         labels = [key[2] for key in means.keys]
         return labels, joint_draws(result._fitted(), means, estimand)
 
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return the levels of answers, by which raters agree; empty of numbers."""
+        return ()
+
     def shares(self, result: ResponsesResult, estimand: str) -> Mapping[str, np.ndarray]:
         """Return joint draws of more than the means that `joint` has, by name; by default none."""
         return {}

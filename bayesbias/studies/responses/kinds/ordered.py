@@ -8,7 +8,7 @@ held are integrated out as in `bayesbias.studies.responses.kinds.choice`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +60,10 @@ class Ordered(Kind):
             where=table.outcome,
             hint="leave out --model ordered (model=)",
         )
+
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return the ratings in order."""
+        return table.levels
 
     def rows(self, table: Responses, repeats: bool) -> tuple[pd.DataFrame, list[str]]:
         """Return one row an answer, with its level, from 0 on."""
