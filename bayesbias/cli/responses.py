@@ -41,8 +41,9 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
             raise InputError(problem, where="--map") from None
     if given["outcome"] not in (None, "refused"):
         named["outcome"] = given["outcome"]
+    from bayesbias.core.factors import Contrast, sides
     from bayesbias.studies import requirements
-    from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
+    from bayesbias.studies.responses.factorial import contrasts_of
     from bayesbias.studies.responses.fitting import EACH
 
     table = bb.studies.load_responses(
