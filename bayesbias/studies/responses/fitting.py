@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core import FitError, InputError, checks, factors as crossed, join_words, some
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
@@ -277,7 +277,7 @@ class ResponsesResult(Result):
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
-        of_factors = factorial.LEVELS if self.responses.factors else ()
+        of_factors = crossed.LEVELS if self.responses.factors else ()
         wanted = level
         if level is not None:
             checks.choice(level, [*levels, *of_factors], "level")
