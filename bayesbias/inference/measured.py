@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core.factors import LEVELS
 from bayesbias.tables.coverage import Coverage
 
 ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
@@ -108,12 +109,31 @@ def share_found(coverage: Mapping[str, Any] | None, lost: int = 0) -> float | No
     return found / listed if listed else None
 
 
+def named_by_factors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts, and those of factors once more under the names that a screen has.
+
+    Such as ``woman - man``: of the first contrast, and of another with its name.
+    """
+    of_factors = rows[rows["level"].isin(LEVELS)]
+    if of_factors.empty:
+        return rows
+    first = of_factors["contrast"] == of_factors["contrast"].iloc[0]
+    named = of_factors.assign(
+        contrast=of_factors["name"],
+        name=of_factors["contrast"].mask(first, ""),
+        level=of_factors["level"].mask(first, "overall"),
+        shown=of_factors["contrast"],
+    )
+    return pd.concat([rows, named], ignore_index=True)
+
+
 def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
     """Return what limits on a result with contrasts and a coverage are compared with."""
 
     def contrasts() -> pd.DataFrame:
         rows = result.contrasts(prob=prob, detail=True)
-        return rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
+        rows = rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
+        return named_by_factors(rows)
 
     def compare(names: str, on: str | None, estimand: str) -> pd.DataFrame:
         rows: pd.DataFrame = result.compare(names, on, prob=prob, estimand=estimand, detail=True)

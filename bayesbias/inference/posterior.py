@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks
+from bayesbias.core import FitError, InputError, checks, factors as crossing
 from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE, default_rope
 from bayesbias.core.files import path_of
 from bayesbias.core.result import Result
@@ -35,6 +35,7 @@ from bayesbias.inference.estimands import (
     asked_quantities,
     check_asked,
     has_word_effects,
+    level_of_classes,
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
@@ -94,7 +95,7 @@ class BiasFit(Result):
     """
 
     MACHINERY = Result.MACHINERY | {
-        "answer", "answer_from_effects", "contrast_rows", "describe", "design", "engine",
+        "answer", "answer_from_effects", "contrast_levels", "contrast_rows", "crossed", "describe", "design", "engine",
         "first_contrasts", "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
         "scales_and_effects", "shape", "stream", "table_draws", "table_name",
     }  # fmt: skip
@@ -137,6 +138,27 @@ class BiasFit(Result):
     def engine(self) -> Engine:
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
         return self.sampling.engine
+
+    @functools.cached_property
+    def factors(self) -> crossing.Factors:
+        """The level that each class has of each factor; empty if the word list states no factors."""
+        listed = self.provenance.get("table", {}).get("wordlist") or {}
+        factors = listed.get("factors", {})
+        if not factors or not level_of_classes(self.spec) or "protected_class" not in self.table:
+            return {}
+        return crossing.of_groups(factors, [*self.table["protected_class"].astype(str).unique()])
+
+    @functools.cached_property
+    def crossed(self) -> list[crossing.Contrast]:
+        """What is compared between classes that cross factors."""
+        if not self.factors:
+            return []
+        return crossing.contrasts_of(self.factors, self.design.shown["protected_class"])
+
+    @property
+    def contrast_levels(self) -> tuple[str, ...]:
+        """The levels at which contrasts are given: those of the model, and of factors."""
+        return (*self.spec.results.contrast_levels, *(crossing.LEVELS if self.crossed else ()))
 
     def fits(self) -> dict[str, BiasFit]:
         """Return the fits that a result rests on: here the fit itself."""
@@ -284,7 +306,9 @@ class BiasFit(Result):
             shrinks.
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
-            ``between`` (two groups) and ``others`` (a group and the mean of all others).
+            ``between`` (two groups) and ``others`` (a group and the mean of all others). Classes that
+            state factors also have ``main``, ``simple`` and ``interaction``, which compare levels of
+            these factors.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -692,8 +716,8 @@ class BiasFit(Result):
             if of_words:
                 if has_word_effects(self.spec):
                     frames.append(self.first_contrasts("overall", "listed_words", view))
-                for level in ("class", *BETWEEN):
-                    if level in results.contrast_levels:
+                for level in ("class", *BETWEEN, crossing.LEVELS[0]):
+                    if level in self.contrast_levels:
                         frames.append(self.first_contrasts(level, "population", view))
         if not frames or not of_words:
             with contextlib.suppress(FitError):
@@ -907,11 +931,11 @@ class BiasFit(Result):
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
         """Return means or contrasts of one level, or of all, over the sorted rows."""
-        check_asked(self.spec, level, estimand)
+        check_asked(self.spec, level, estimand, self.contrast_levels)
         contrasted = column == "contrast"
         asked = self.cached(
             ("quantities", estimand, column),
-            lambda: asked_quantities(self.ordered, estimand, contrasted),
+            lambda: asked_quantities(self.ordered, estimand, contrasted, self.crossed),
         )
         return asked.at(level)
 
@@ -989,11 +1013,11 @@ class BiasFit(Result):
         """Return the places of quantities, in the order of their labels in the table."""
         results, shown = self.spec.results, self.design.shown
         places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
-        levels = results.contrast_levels
+        levels = self.contrast_levels
 
         def at(k: int) -> tuple[int, int, int, int]:
             level, name, label = asked.keys[k]
-            if level in BETWEEN:  # made in that order
+            if level in (*BETWEEN, *crossing.LEVELS):  # made in that order
                 return levels.index(level), k, 0, k
             by = {"all": 0} if level == "overall" else places[results.levels[level].by]
             return levels.index(level), by[name], places[results.group].get(label, 0), k
@@ -1072,8 +1096,11 @@ class BiasFit(Result):
 
     def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         """Return the levels and estimands that a table of contrasts has; None stands for all."""
-        check_asked(self.spec, level, estimand)
-        levels = self.spec.results.contrast_levels if level is None else (level,)
+        check_asked(self.spec, level, estimand, self.contrast_levels)
+        levels = self.contrast_levels if level is None else (level,)
+        if level in crossing.LEVELS and estimand in PREDICTIVE:
+            problem = f"expected {' or '.join(ESTIMANDS)} for {level}, got {estimand}"
+            raise InputError(problem, where="estimand")
         about = self.spec.results.levels.get(level or "")
         if about and not about.population and estimand not in (None, "listed_words"):
             raise InputError(
@@ -1104,7 +1131,7 @@ class BiasFit(Result):
             found.draws, view.prob, view.standard_rope, found.mixtures, found.observed
         )
         name = "probability_of_superiority"
-        if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
+        if estimand in PREDICTIVE or asked.keys[0][0] in (*BETWEEN, *crossing.LEVELS):
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
             superiority = variances.superiority_draws(self.design, answer)

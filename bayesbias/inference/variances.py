@@ -301,12 +301,18 @@ def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
     """Return draws of the probability that a pair of the first group has the smaller outcome.
 
     At the level of a class or word both pairs are its own; what belongs to a word is the same for
-    all its pairs.
+    all its pairs. Differences between classes have no such pairs, and no rows.
     """
     from scipy.special import ndtr
 
     contrasts, draws = answer[:2]
     results = design.spec.results
+    own = np.isin(contrasts["level"].to_numpy(), ["overall", *results.levels])
+    contrasts = contrasts.isel(row=np.flatnonzero(own))
+    if not contrasts.sizes["row"]:
+        raise FitError(
+            "probability_of_superiority: expected a level of pairs, got differences of classes"
+        )
     if set(contrasts["estimand"].to_numpy()) & set(PREDICTIVE):
         raise FitError(
             "probability_of_superiority: expected population or listed_words, got one_new_word or "

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
 from bayesbias.core.conventions import PROB
+from bayesbias.core.factors import LEVELS
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.core.result import opened
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
@@ -34,6 +35,7 @@ _LEVELS = {
     "class": ", per protected class",
     "between": " and between groups",
     "others": " and between a group and the others",
+    **dict.fromkeys(LEVELS, ", by factors"),
     "attribute_set": ", per attribute set",
     "word": ", per protected word",
 }
@@ -413,7 +415,8 @@ def plot_contrasts(
         several fits the smallest.
     level : str, or sequence of str
         ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
-        the model has them. Several are drawn one below the other.
+        the model has them; ``main``, ``simple`` or ``interaction`` where classes state factors. Several
+        are drawn one below the other.
     contrasts : sequence of str, optional
         Such as ``"associated - different"``; by default all, and at level ``word`` the first.
     labels : mapping of (level, name) to str, optional
@@ -518,6 +521,8 @@ def plot_contrasts(
     group = spec.results.group
     by_level = _LEVELS.get(levels[0], f", per {levels[0]}")
     for one in levels[1:]:
+        if one in LEVELS and by_level.endswith(_LEVELS[one]):
+            continue
         by_level += _LEVELS.get(one, f", per {one}").replace(", per ", " and ")
     title = f"Contrasts between {kinds.get(group, group.replace('_', ' ') + 's')}"
     distance = spec.outcome == "distance"

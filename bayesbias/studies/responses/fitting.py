@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core import FitError, InputError, checks, factors as crossed, join_words, some
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
@@ -41,8 +41,9 @@ from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial, table as tables, together
-from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
+from bayesbias.studies.responses import agreement, factorial, table as tables, together
+from bayesbias.studies.responses.columns import RATER
+from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
 
@@ -58,6 +59,7 @@ ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
+_FEW_REPEATS = 0.05  # share of the answers
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet; of groups that cross factors, every level."""
 
@@ -110,9 +112,9 @@ class ResponsesResult(Result):
         The table that was read.
     published : pandas.DataFrame
         ``name, score, n, mean_score, t, p_value``.
-    kind : {"stereotype", "choice", "paired", "number"}
-        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers, or
-        numbers.
+    kind : {"stereotype", "choice", "paired", "number", "ordered"}
+        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers,
+        numbers, or ratings in order.
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
@@ -280,12 +282,13 @@ class ResponsesResult(Result):
         DataFrame
             ``model, contrast, level, name, estimand, scale, mean, hpdi_low, hpdi_high,
             p_below_zero, p_in_rope, verdict``. The scale is ``probability`` and ``log_odds`` of 0/1
-            answers, else ``outcome``.
+            answers, else ``outcome``. Ordered ratings have ``outcome`` (the mean rating), ``at_least_2``
+            and so on (the probability of this rating or a higher one), and ``log_odds``.
         """
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
-        of_factors = factorial.LEVELS if self.responses.factors else ()
+        of_factors = crossed.LEVELS if self.responses.factors else ()
         wanted = level
         if level is not None:
             checks.choice(level, [*levels, *of_factors], "level")
@@ -437,7 +440,8 @@ class ResponsesResult(Result):
         -------
         DataFrame
             ``group, model, rate, rate_low, rate_high``; of 0/1 answers ``ratio, ratio_low, ratio_high``
-            to the highest group; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
+            to the highest group; of ordered ratings ``at_least_2, at_least_2_low, at_least_2_high`` and so
+            on; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
             answers were ``read, used, missing, refusals, unparseable``. Empty for paired answers, of
             which only differences are modeled.
         """
@@ -446,6 +450,19 @@ class ResponsesResult(Result):
             return pd.DataFrame(columns=["group", "model", "rate", "rate_low", "rate_high"])
         make = partial(together.rates, self, prob, estimand)
         return self._fitted().cached(("responses", "rates", estimand, prob), make)
+
+    def agreement(self) -> pd.DataFrame:
+        """Return how far each two raters agree, on the answers that both rated.
+
+        Returns
+        -------
+        DataFrame
+            ``raters, group, rows, mean_difference``, over all groups and by group. Of 0/1 answers and
+            ordered ratings also ``equal``, the share of equal ratings, and ``kappa``, Cohen's kappa
+            (weighted by squared distances of levels in order). Of other numbers ``pearson`` and ``icc``,
+            the intraclass correlation ICC(2, 1). Empty where raters are not named.
+        """
+        return agreement.agreement(self)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -539,7 +556,9 @@ class ResponsesResult(Result):
 
     def _kinds(self) -> list[str]:
         """Return what can be new."""
-        table, nouns = self._fitted().table, self.responses.nouns
+        table, nouns = self._fitted().table, dict(self.responses.nouns)
+        if RATER in self._fitted().spec.units:
+            nouns[RATER] = "raters"
         several = [name for name in nouns if table[name].nunique() > 1]
         if "arm" in table:  # one label of each group tells nothing about others
             labels = table.groupby("arm")[several].nunique()
@@ -592,6 +611,8 @@ class ResponsesResult(Result):
 
         def make() -> tuple[pd.DataFrame, Design]:
             by = [*self.answer_kind.question]
+            if RATER in fit.spec.units:  # each rater counts alike
+                by.append(RATER)
             none = {name: np.zeros(len(fit.table)) for name in fit.design.covariates}
             design = replace(fit.design, covariates=none)  # groups are compared at the same values
             if not fit.table.duplicated(by).any():
@@ -765,7 +786,8 @@ def fit_responses(
         From `bayesbias.responses_table` or `load_responses`.
     model : str, path or ModelSpec, optional
         By default ``responses_choice`` for 0/1 answers, ``responses_paired`` for paired numbers, and
-        ``responses`` for other numbers.
+        ``responses`` for other numbers. ``ordered`` is for ratings of 3 to 11 whole-number levels: a
+        cumulative logit, with differences in the mean rating and in P(at least each level).
     rope : float, optional
         Half-width of the region of practical equivalence. By default .02 for 0/1 answers, and a tenth
         of the SD for numbers: of the differences where they are paired, else of the answers. In log
@@ -794,16 +816,24 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_covariates, with_factors
+    from bayesbias.models.variants import trimmed, with_covariates, with_factors, with_raters
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
-    kind = kind_of(table)
-    spec = load_model(kind.model if model is None else model)
+    if isinstance(model, str):
+        model = next((kind.model for kind in ASKED if kind.name == model), model)
+    asked = None if model is None else load_model(model)
+    kind = kind_of(table, asked)
+    kind.check(table)
+    spec = load_model(kind.model) if asked is None else asked
 
     # A model without an effect of the question would treat repeats as independent.
-    again = bool(table.frame.duplicated([*tables.LABELS]).any())
-    repeats = "question_effect" in spec.mu and again
+    # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
+    again = float(table.frame.duplicated([*tables.LABELS]).mean())
+    modeled = "question_effect" in spec.mu
+    repeats = modeled and again > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
+    if modeled and again and not repeats:
+        notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [
         *table.notes,
@@ -811,6 +841,7 @@ def fit_responses(
         *_lacking(table, kind),
         *notes_of_rows,
         *(_without_t(published, table) if kind.scores_have_t else ()),
+        *(_levels_in_order(table) if model is None and kind.modeled == "outcome" else ()),
     ]
 
     if rope is None:
@@ -832,6 +863,8 @@ def fit_responses(
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
         if table.beside:
             spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
+        if table.raters_vary:
+            spec = with_raters(spec, RATER)
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)
@@ -842,6 +875,14 @@ def fit_responses(
     except FitError as error:
         return replace(result, notes=(*notes, f"The sampler failed: {error}"))
     return replace(result, notes=(*notes, *_one_each(result), *_one_question(result)))
+
+
+def _levels_in_order(table: Responses) -> list[str]:
+    """Offer the model of ordered levels where answers are few whole numbers."""
+    if not table.levels or table.answer_counts is not None:
+        return []
+    levels = len(table.levels)
+    return [f"Answers have {levels} levels. --model ordered compares how often each is reached."]
 
 
 def _lacking(table: Responses, kind: Kind) -> list[str]:

@@ -92,6 +92,8 @@ class Kind(ABC):
         What ``ResponsesResult.kind`` is.
     model : str
         The shipped model that fits it.
+    modeled : str
+        The column of the rows of the fit that is the outcome of this model.
     values : str
         What answers are, in the first line of a table.
     row : str
@@ -114,6 +116,7 @@ class Kind(ABC):
 
     name: str
     model: str
+    modeled: str = "outcome"
     values: str = "numbers"
     row: str = "answer"
     scales: tuple[str, ...] = ("outcome",)
@@ -129,6 +132,10 @@ class Kind(ABC):
     @abstractmethod
     def recognizes(self, table: Responses) -> bool:
         """Whether a table has answers of this kind."""
+
+    def check(self, table: Responses) -> None:
+        """Refuse a table whose answers a model that was asked for cannot be about."""
+        return
 
     def paired_by(self, table: Responses) -> Sequence[str] | None:
         """Return the columns by which answers of groups are paired; None if they are not."""
@@ -231,6 +238,18 @@ class Kind(ABC):
         means = result._means(estimand, "overall").parts[""]
         labels = [key[2] for key in means.keys]
         return labels, joint_draws(result._fitted(), means, estimand)
+
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return the levels of answers, by which raters agree; empty of numbers."""
+        return ()
+
+    def shares(self, result: ResponsesResult, estimand: str) -> Mapping[str, np.ndarray]:
+        """Return joint draws of more than the means that `joint` has, by name; by default none."""
+        return {}
+
+    def second_scale(self, table: Responses) -> tuple[str, str]:
+        """Return another scale that a screen has, and its words; empty where there is none."""
+        return "", ""
 
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the mean of each arm by item or template: ``name, arm``, and the estimates."""
