@@ -416,7 +416,7 @@ class ResponsesResult(Result):
             if abs(sum(weights.values())) > SUM_TO_ZERO:
                 problem = f"expected a difference, whose weights add up to 0, got {comparison!r}"
                 raise InputError(problem, where="compare", hint="write GROUP - GROUP")
-            cells = weights_of_cells(weights, level_of) if level_of else weights
+            cells = crossed.weights_of_cells(level_of, weights) if level_of else weights
             label = label_of(comparison)
             return label, weights_of_series(cells, series, label) if series else cells
         known = [name for names in labels for name in names]
@@ -744,22 +744,6 @@ def _by_model(frames: list[pd.DataFrame]) -> pd.DataFrame:
     out["contrast"], out["model"] = series.str[0], series.str[-1]
     first = ["model", "contrast", "level", "name", "estimand", "scale"]
     return out.set_index(first).reset_index()
-
-
-def weights_of_cells(weights: Mapping[str, float], level_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the weight of each cell from those of the levels of a factor, of which cells share it.
-
-    Examples
-    --------
-    >>> weights_of_cells({"f": 1, "m": -1}, {"f, old": "f", "f, young": "f", "m, old": "m"})
-    {'f, old': 0.5, 'f, young': 0.5, 'm, old': -1.0}
-    """
-    levels = [*level_of.values()]
-    return {
-        cell: weights[level] / levels.count(level)
-        for cell, level in level_of.items()
-        if level in weights
-    }
 
 
 def weights_of_series(
