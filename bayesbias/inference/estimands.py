@@ -219,7 +219,7 @@ def _crossed_sums(
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
     """Return the labels that a contrast is named after: two if it is called ``a - b``, else one.
 
-    A label may contain such a dash itself.
+    A label may contain such a dash itself. A contrast of other labels has none.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
         return (contrast,)
     parts = contrast.split(" - ")
     cuts = ((" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts)))
-    return next(both for both in cuts if set(both) <= set(labels))
+    return next((both for both in cuts if set(both) <= set(labels)), ())
 
 
 def check_asked(
@@ -249,14 +249,17 @@ def no_contrasts(spec: ModelSpec) -> FitError:
     return FitError(f"contrasts: expected a table with {what}, got none. See means() and summary()")
 
 
+def held_overall(design: Design, estimand: str) -> set[str]:
+    """Return the dimensions that an estimand holds at every level."""
+    if estimand == "listed_words":
+        return set(design.coords)
+    return set(design.spec.results.estimands.get(estimand, ()))
+
+
 def levels_of(design: Design, estimand: str) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
     """Return the labels of each level, the code of each row, and the dimensions held."""
     results = design.spec.results
-    given = (
-        set(design.coords)
-        if estimand == "listed_words"
-        else set(results.estimands.get(estimand, ()))
-    )
+    given = held_overall(design, estimand)
     levels = {"overall": (["all"], np.zeros(len(design.y), dtype=np.int64), given)}
     for level, about in results.levels.items():
         if not about.population and estimand != "listed_words":

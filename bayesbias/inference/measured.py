@@ -64,6 +64,9 @@ class Measured:
     chance : function, optional
         ``chance(limit, against)`` returns the probability that any difference of groups is larger than a
         limit; `against` is ``pairs``, ``others`` or ``mean``.
+    compare : function, optional
+        ``compare(names, on, estimand)`` returns the row of a contrast that no table has, as
+        `BiasFit.compare` does.
     """
 
     make_contrasts: Callable[[], pd.DataFrame] | None
@@ -71,6 +74,7 @@ class Measured:
     other: Mapping[str, Callable[[], Measure]] = field(default_factory=dict)
     refused: str = ""
     chance: Callable[[float, str], float] | None = None
+    compare: Callable[[str, str | None, str], pd.DataFrame] | None = None
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:
@@ -131,6 +135,11 @@ def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
         rows = rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
         return named_by_factors(rows)
 
+    def compare(names: str, on: str | None, estimand: str) -> pd.DataFrame:
+        rows: pd.DataFrame = result.compare(names, on, prob=prob, estimand=estimand, detail=True)
+        return rows.assign(shown="")
+
     converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
     share = share_found(result.provenance.get("coverage"))
-    return {"": Measured(contrasts, converged, with_coverage(share))}
+    by_name = compare if hasattr(result, "compare") else None
+    return {"": Measured(contrasts, converged, with_coverage(share), compare=by_name)}

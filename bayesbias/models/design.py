@@ -138,7 +138,7 @@ class Design:
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
         weights = _numbers(frame, spec.weights) if spec.weights else None
-        if not spec.outcome_type.possible(y, trials).all():
+        if not spec.outcome_type.possible(y, trials, spec.noise).all():
             where = f"the column {spec.outcome}"
             if spec.trials:
                 where = f"the columns {spec.outcome}, {spec.trials}"

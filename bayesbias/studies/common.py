@@ -446,8 +446,16 @@ def coverage_groups(
 
 
 def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
-    """Return the classes, sets and controls with more than half of their words missing."""
-    return [what for *_, group, what in coverage_groups(coverage) if group.mostly_missing]
+    """Return the classes, sets and controls with more than half of their words missing.
+
+    With counts, as in ``human controls (0 of 85 found)``.
+    """
+    groups = [(group, what) for *_, group, what in coverage_groups(coverage)]
+    return [
+        f"{what} ({group.found} of {group.listed} found)"
+        for group, what in groups
+        if group.mostly_missing
+    ]
 
 
 def word_warnings(coverage: Mapping[str, Any] | None) -> list[str]:
