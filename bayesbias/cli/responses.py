@@ -30,19 +30,13 @@ def responses() -> None:
 def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")
-    named = _pairs(columns, "--columns", "OURS=THEIRS, such as outcome=score")
-    numbers = _pairs(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
-    values = {}
-    for label, number in numbers.items():
-        try:
-            values[label] = float(number)
-        except ValueError:
-            problem = f"expected a number for {label!r}, got {number!r}"
-            raise InputError(problem, where="--map") from None
+    named = shared.pairs_of(columns, "--columns", "OURS=THEIRS, such as outcome=score")
+    values = shared.numbers_named(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
     if given["outcome"] not in (None, "refused"):
         named["outcome"] = given["outcome"]
+    from bayesbias.core.factors import Contrast, sides
     from bayesbias.studies import requirements
-    from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
+    from bayesbias.studies.responses.factorial import contrasts_of
     from bayesbias.studies.responses.fitting import EACH
 
     table = bb.studies.load_responses(
@@ -68,17 +62,6 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     shared.show(result, given)
     if result.fit is None and result.notes[-1].startswith("The sampler failed"):
         click.get_current_context().exit(1)
-
-
-def _pairs(text: str, option: str, expected: str) -> dict[str, str]:
-    """Return the pairs of an option, which are separated by commas."""
-    pairs = {}
-    for part in filter(None, text.split(",")):
-        name, _, value = map(str.strip, part.rpartition("="))
-        if not (name and value):
-            raise InputError(f"expected {expected}", where=option, found=part)
-        pairs[name] = value
-    return pairs
 
 
 @responses.command("sentences")

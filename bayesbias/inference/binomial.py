@@ -91,7 +91,7 @@ _STILL, _STILL_WIDE = 1e-3, 1e-2  # in log odds, and relative to their variance
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 25.0, 25.0  # effective draws
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, 400), (1e-2, 200), (1e-1, 128)), 64
-_FEW_EFFECTS, _MOST_OF_NUTS = 50, 2000  # for NUTS in seconds, and at all
+_FEW_EFFECTS, _MOST_OF_NUTS = 250, 2000  # for NUTS in seconds, and at all
 _BOUNDS_OF_A_FIT, _LONG_S = 1000, 60.0  # densities' worth, and the time they may take
 _LITTLE = 0.1  # in posterior SDs
 _CHECKED = 6  # points
@@ -551,23 +551,18 @@ def _reduction_of(design: Design) -> Binomial:
     return Binomial.of(design)
 
 
-def is_small_and_extreme(design: Design) -> bool:
-    """Return whether there are few effects, and a group whose answers all agree.
+def has_few_effects(design: Design) -> bool:
+    """Return whether NUTS is a matter of seconds.
 
-    Its log odds are skewed, so that no normal distribution is close to theirs; and NUTS is fast. Levels
-    have no compiled density for NUTS: row by row it would take a minute.
+    The posterior of few effects is skewed, so that no normal distribution is close to it. Levels have
+    no compiled density for NUTS: row by row it would take a minute.
     """
     if design.trials is None:
         return False
-    trials = np.asarray(design.trials)
     effects = 0
     for name in design.spec.mu:
         effects += len(np.unique(design.index[name]))
-    if effects > _FEW_EFFECTS:
-        return False
-    _, group = design.labels(design.spec.results.group)
-    chosen, answers = np.bincount(group, design.y), np.bincount(group, trials)
-    return bool(((chosen == 0) | (chosen == answers)).any())
+    return effects <= _FEW_EFFECTS
 
 
 def laplace_is_enough(reduced: Binomial, start: ScaleApproximation, seed: int) -> bool:
@@ -603,7 +598,7 @@ def sample_quickly(
     import xarray as xr
 
     asked = settings.get("engine", "nuts")
-    if asked == "nuts" or (asked == "auto" and is_small_and_extreme(design)):
+    if asked == "nuts" or (asked == "auto" and has_few_effects(design)):
         return None, Engine(asked=asked), None
     try:
         reduced = approximated(design, "variational")

@@ -152,7 +152,7 @@ def fit(
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
         be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
         a density takes a millisecond or more, as of tables that are no grid. Binomial models it
-        fits by ``quick``, but for small tables with a group whose answers all agree.
+        fits by ``quick``, but for tables of at most 250 effects.
         `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a

@@ -13,7 +13,8 @@ kinds of answers differ in is in `bayesbias.studies.responses.kinds`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core import FitError, InputError, checks, factors as crossed, join_words, some
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
+from bayesbias.inference.comparisons import (
+    SUM_TO_ZERO,
+    Names,
+    check_names,
+    label_of,
+    read_weights,
+    unknown_name,
+)
 from bayesbias.inference.description import units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
@@ -44,10 +53,13 @@ if TYPE_CHECKING:
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
+type Pairs = list[tuple[str, str, dict[str, float]]]
+"""Model, contrast and the weights of groups under models."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
+_FEW_REPEATS = 0.05  # share of the answers
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet; of groups that cross factors, every level."""
 
@@ -276,7 +288,7 @@ class ResponsesResult(Result):
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
-        of_factors = factorial.LEVELS if self.responses.factors else ()
+        of_factors = crossed.LEVELS if self.responses.factors else ()
         wanted = level
         if level is not None:
             checks.choice(level, [*levels, *of_factors], "level")
@@ -294,21 +306,125 @@ class ResponsesResult(Result):
             if detail and families and own == "overall":
                 make, key = partial(self._with_families, which, prob), ("families", *key)
             frames += fit.cached(key, make)
-        out = pd.concat(frames, ignore_index=True)
         # Of items that one group alone is asked about there are no rows.
-        series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
-        out["contrast"], out["model"] = series.str[0], series.str[-1]
+        out = _by_model(frames)
         if of_factors:
             kinds = {each.name: each.level for each in factorial.contrasts_of(self.responses)}
             overall = out["level"] == "overall"
             out["level"] = out["level"].mask(overall, out["contrast"].map(kinds))
             if wanted in of_factors:
                 out = out[out["level"] == wanted]
-        first = ["model", "contrast", "level", "name", "estimand", "scale"]
-        out = out.set_index(first).reset_index()
         last = [name for name in ("family", "low_family", "high_family") if name in out]
         out = out[[*out.columns.drop(last), *last]]
         return out if detail else without_detail(out.drop(columns=last))
+
+    def compare(
+        self,
+        comparison: Names,
+        on: str | None = None,
+        *,
+        prob: float = PROB,
+        estimand: str | None = None,
+        detail: bool = False,
+    ) -> pd.DataFrame:
+        """Estimate a difference between groups that you name, for each model.
+
+        Parameters
+        ----------
+        comparison : str or Mapping of str to float
+            ``"women - men"``, ``"women - others"``, or a weight for each group, such as
+            ``{"nurse": 0.5, "teacher": 0.5, "engineer": -1}``. Where groups cross factors, also the
+            levels of one factor; each of their cells weighs the same. Of paired answers, of which
+            only differences are modeled, each two groups, or a group and the others.
+        on : str, optional
+            An item or a template; by default all.
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals.
+        estimand : {"population", "new_words", "new_prompts", "listed_words"}, optional
+            What is new. By default all of `estimands`, one after the other.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `contrasts`. `bayesbias.plot_contrasts` draws it.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or weights do not add up to zero.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> scores = {"group": ["a", "b", "c"] * 6, "template": [f"t{k // 3}" for k in range(18)],
+        ...     "outcome": [0.2, 0.5, 0.4, 0.1, 0.4, 0.6, 0.3, 0.5, 0.5, 0.2, 0.6, 0.4, 0.3, 0.3, 0.2, 0.1, 0.5, 0.3]}
+        >>> found = bb.fit_responses(bb.responses_table(scores), "responses", seed=1, engine="quick")
+        >>> found.compare({"a": 0.5, "b": 0.5, "c": -1}, estimand="population")["contrast"].tolist()
+        ['0.5 a + 0.5 b - c']
+        """
+        fit = self._fitted()
+        label, weights = self._weights_named(comparison)
+        level = self._level_of(on)
+        asked = [*self.estimands]
+        if estimand is not None:
+            asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
+
+        pairs = []
+        for model in self.responses.models:
+            arms = {f"{group} | {model}": weight for group, weight in weights.items()}
+            pairs.append((model, label, arms))
+        frames = []
+        for which in asked:
+            means = self._means(which, level, pairs)
+            frames += self.answer_kind.contrasts(self, means, prob)
+
+        out = _by_model(frames)
+        if on is not None:
+            out = out[out["name"] == on].reset_index(drop=True)
+        if out.empty:
+            problem = f"expected answers of each of {join_words([*weights])} to {on}, got none"
+            raise InputError(problem, where="compare")
+        out = out if detail else without_detail(out)
+        source = f"Model {fit.spec.name} on {self.responses.name}"
+        about = {"outcome": self.scale, "source": source, "scopes": self.estimands}
+        out.attrs |= {"prob": prob, "rope": self.rope, **about}
+        return out
+
+    def _weights_named(self, comparison: Names) -> tuple[str, dict[str, float]]:
+        """Return what is printed, and the weight of each group; of paired answers of each series."""
+        groups, factors = self.responses.groups, self.responses.factors
+        comparison = check_names(comparison, "compare")
+        printed = {each.name: each.weights for each in factorial.contrasts_of(self.responses)}
+        series = {} if "arm" in self._fitted().table else printed
+        labels = [groups, *(checks.once(levels.values()) for levels in factors.values())]
+        of_levels = [{}, *factors.values()]
+
+        for names, level_of in zip(labels, of_levels, strict=True):
+            weights = read_weights(comparison, names)
+            if weights is None:
+                continue
+            if abs(sum(weights.values())) > SUM_TO_ZERO:
+                problem = f"expected a difference, whose weights add up to 0, got {comparison!r}"
+                raise InputError(problem, where="compare", hint="write GROUP - GROUP")
+            cells = weights_of_cells(weights, level_of) if level_of else weights
+            label = label_of(comparison)
+            return label, weights_of_series(cells, series, label) if series else cells
+        known = [name for names in labels for name in names]
+        raise unknown_name(comparison, known, "compare")
+
+    def _level_of(self, on: str | None) -> str:
+        """Return whether a label is an item or a template; ``overall`` of none."""
+        if on is None:
+            return "overall"
+        known: list[str] = []
+        for level in BREAKDOWNS:
+            labels = self._fitted().design.shown[level]
+            if on in labels:
+                return level
+            known += labels
+        raise checks.unknown(on, filter(None, checks.once(known)), "on")
 
     def rates(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Estimate the rate or the mean of each group, the highest first.
@@ -465,7 +581,7 @@ class ResponsesResult(Result):
         noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
-    def _pairs(self, level: str = "overall") -> list[tuple[str, str, dict[str, float]]]:
+    def _pairs(self, level: str = "overall") -> Pairs:
         """Return model, contrast and the weights of groups under models, of all contrasts.
 
         By item and template a factorial table has main effects only.
@@ -508,8 +624,11 @@ class ResponsesResult(Result):
 
         return fit.cached(("responses", "questions"), make)
 
-    def _rows_of_both(self) -> dict[str, np.ndarray]:
-        """Return the rows that both sides of each contrast answered, where one side answered more."""
+    def _rows_of_both(self, pairs: Pairs | None = None) -> dict[str, np.ndarray]:
+        """Return the rows that both sides of each contrast answered, where one side answered more.
+
+        `pairs` are as `_pairs` returns them, which it does by default.
+        """
         questions, _ = self._questions()
         labels = tables.shared_labels(self.responses)
 
@@ -519,7 +638,7 @@ class ResponsesResult(Result):
             of_all = asked.groupby(labels).ngroup().to_numpy() if labels else None
             arm = questions["arm"].astype(str).to_numpy()
             out = {}
-            for model, name, arms in self._pairs():
+            for model, name, arms in self._pairs() if pairs is None else pairs:
                 every = np.isin(arm, [*arms])
                 groups = itertools.groupby(sorted(arms), lambda label: label.rsplit(" | ", 1)[0])
                 sides = [[*of_models] for _, of_models in groups]
@@ -534,6 +653,8 @@ class ResponsesResult(Result):
                     out[f"{name} | {model}"] = rows
             return out
 
+        if pairs is not None:
+            return make()
         return self._fitted().cached(("responses", "rows of both"), make)
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
@@ -547,26 +668,30 @@ class ResponsesResult(Result):
         frames = fit.cached(("responses", estimand, "overall", prob, self.rope), make)
         return [together.with_families(frame, self, estimand, prob) for frame in frames]
 
-    def _means(self, estimand: str, level: str) -> Means:
-        """Return the means of arms, also of the rows that both sides of a contrast answered."""
+    def _means(self, estimand: str, level: str, pairs: Pairs | None = None) -> Means:
+        """Return the means of arms, also of the rows that both sides of a contrast answered.
+
+        `pairs` are what is compared, by default all that is printed.
+        """
         fit, design = self._fitted(), self._questions()[1]
         listed = mean_quantities(design.ordered(), estimand).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
         rows: dict[str, Any] = {"": slice(None)}
         if estimand != "population":
-            rows |= self.answer_kind.rows_in_common(self)
+            rows |= self.answer_kind.rows_in_common(self, pairs)
         for contrast, mask in rows.items():
             if contrast:
                 compared = design.of_rows(mask).ordered()
                 parts[contrast] = mean_quantities(compared, estimand).at(level)
         if self.responses.adjust:
             parts = {name: replace(part, observed=None) for name, part in parts.items()}
-        return Means(estimand, level, parts, rows)
+        return Means(estimand, level, parts, rows, pairs)
 
     def _combinations(self, means: Means) -> tuple[list[Key], Any]:
         """Return the keys of all contrasts of means, and their weights of these."""
         contrasts = []
-        for model, name, arms in self._pairs(means.level):
+        pairs = self._pairs(means.level) if means.pairs is None else means.pairs
+        for model, name, arms in pairs:
             label = f"{name} | {model}"
             contrasts.append((label, label, arms))
         keys = {name: part.keys for name, part in means.parts.items()}
@@ -602,6 +727,52 @@ class ResponsesResult(Result):
                 variance += (sds**2).mean(axis=1, keepdims=True)
         of_replies = np.maximum(shared.var(axis=0), 1e-12)
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
+
+
+def _by_model(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return contrasts as one table, with their models apart, and labels first."""
+    out = pd.concat(frames, ignore_index=True)
+    series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
+    out["contrast"], out["model"] = series.str[0], series.str[-1]
+    first = ["model", "contrast", "level", "name", "estimand", "scale"]
+    return out.set_index(first).reset_index()
+
+
+def weights_of_cells(weights: Mapping[str, float], level_of: Mapping[str, str]) -> dict[str, float]:
+    """Return the weight of each cell from those of the levels of a factor, of which cells share it.
+
+    Examples
+    --------
+    >>> weights_of_cells({"f": 1, "m": -1}, {"f, old": "f", "f, young": "f", "m, old": "m"})
+    {'f, old': 0.5, 'f, young': 0.5, 'm, old': -1.0}
+    """
+    levels = [*level_of.values()]
+    return {
+        cell: weights[level] / levels.count(level)
+        for cell, level in level_of.items()
+        if level in weights
+    }
+
+
+def weights_of_series(
+    weights: Mapping[str, float], printed: Mapping[str, Mapping[str, float]], label: str
+) -> dict[str, float]:
+    """Return a printed contrast of the same groups, or its reverse, with its sign.
+
+    Examples
+    --------
+    >>> weights_of_series({"b": 1.0, "a": -1.0}, {"a - b": {"a": 1.0, "b": -1.0}}, "b - a")
+    {'a - b': -1.0}
+    """
+    for name, sides in printed.items():
+        if sides.keys() != weights.keys():
+            continue
+        scales = [weights[group] / side for group, side in sides.items()]
+        if all(math.isclose(scale, scales[0]) for scale in scales):
+            return {name: scales[0]}
+    raise InputError(
+        f"expected a contrast of paired answers: {some(printed)}", where="compare", found=label
+    )
 
 
 def fit_responses(
@@ -656,9 +827,13 @@ def fit_responses(
     spec = load_model(kind.model) if asked is None else asked
 
     # A model without an effect of the question would treat repeats as independent.
-    again = bool(table.frame.duplicated([*tables.LABELS]).any())
-    repeats = "question_effect" in spec.mu and again
+    # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
+    again = float(table.frame.duplicated([*tables.LABELS]).mean())
+    modeled = "question_effect" in spec.mu
+    repeats = modeled and again > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
+    if modeled and again and not repeats:
+        notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [
         *table.notes,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayesbias.core import join_words, number_of, some
 from bayesbias.core.conventions import ALPHA
+from bayesbias.core.factors import main_effects
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
@@ -188,16 +189,7 @@ def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
     A factor of two levels has one main effect, and any other one of each level against the others.
     """
     table = result.responses
-    contrasts = factorial.contrasts_of(table)
-    several = {
-        each.factor for each in contrasts if (each.level, each.against) == ("main", "others")
-    }
-    main = [
-        each.name
-        for each in contrasts
-        if each.level == "main"
-        and each.against == ("others" if each.factor in several else "pairs")
-    ]
+    main = main_effects(factorial.contrasts_of(table))
     frame = frame[frame["estimand"] == "population"]
     interactions = frame[frame["level"] == "interaction"]
     within = interactions[interactions["model"].isin(table.models)]

@@ -16,13 +16,13 @@ import pandas as pd
 from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
+from bayesbias.core.factors import CROSS, Factors
 from bayesbias.core.formatting import in_one_line
 from bayesbias.models.outcomes import MOST_LEVELS
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
 from bayesbias.studies.responses.answer_labels import numbers_of
 from bayesbias.studies.responses.columns import FEWEST_RATERS, RATER, WEIGHT, Beside
-from bayesbias.studies.responses.factorial import Factors
 from bayesbias.studies.responses.hidden_words import REST, WORD, words_in_texts
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -274,7 +274,7 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
-    crossed = group if group is None or isinstance(group, str) else factorial.CROSS.join(group)
+    crossed = group if group is None or isinstance(group, str) else CROSS.join(group)
     asked = {
         "outcome": outcome, "group": crossed, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,

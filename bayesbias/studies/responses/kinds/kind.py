@@ -44,12 +44,15 @@ class Means:
         rows that both of its sides answered.
     rows : Mapping of str to mask or slice
         The rows of each part.
+    pairs : list, optional
+        What is compared: model, label, and the weight of each arm. By default what is printed.
     """
 
     estimand: str
     level: str
     parts: Mapping[str, Quantities]
     rows: Mapping[str, Any]
+    pairs: list[tuple[str, str, dict[str, float]]] | None = None
 
     @property
     def joined(self) -> Quantities:
@@ -216,9 +219,11 @@ class Kind(ABC):
 
     # -- what is asked of the fit --------------------------------------------------------------------
 
-    def rows_in_common(self, result: ResponsesResult) -> dict[str, np.ndarray]:
+    def rows_in_common(
+        self, result: ResponsesResult, pairs: list[tuple[str, str, dict[str, float]]] | None = None
+    ) -> dict[str, np.ndarray]:
         """Return the questions that both sides of a contrast answered, where one answered more."""
-        return result._rows_of_both()
+        return result._rows_of_both(pairs)
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
