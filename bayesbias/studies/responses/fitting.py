@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, factors as crossed, join_words, some
+from bayesbias.core import (
+    FitError,
+    InputError,
+    checks,
+    factors as crossed,
+    frames,
+    join_words,
+    some,
+)
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
@@ -877,7 +885,7 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
-        question = table.frame[["model", *labels]].agg(" | ".join, axis=1)
+        question = frames.joined(table.frame[["model", *labels]])
         notes += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
     return notes
 

@@ -165,6 +165,9 @@ def test_the_screen_has_the_mean_and_the_middle_level(result):
     assert "difference in mean rating" in text
     assert "P(rating at least 2)" in text
     assert kind_named("ordered").second_scale(result.responses)[0] == "at_least_2"
+    detail = bb.output.to_text(result, detail=True)
+    rates = detail.partition("Each group, the highest first")[2]
+    assert "P(rating at least 2)" in rates
     stored = bb.output.to_json(result)
     assert "at_least_2" in {row["scale"] for row in stored["contrasts"]}
 
