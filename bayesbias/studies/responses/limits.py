@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bayesbias.core import InputError, checks
+from bayesbias.core.factors import Contrast, sides
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import factorial
-from bayesbias.studies.responses.factorial import Contrast
 from bayesbias.studies.responses.table import Responses
 
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
@@ -29,7 +29,7 @@ def names_of_limits(table: Responses) -> list[str]:
     """Return all names that limits may have."""
     contrasts = factorial.contrasts_of(table)
     if not contrasts:  # one group of several models
-        contrasts = [Contrast("overall", *of) for of in factorial.sides(table.models)]
+        contrasts = [Contrast("overall", *of) for of in sides(table.models)]
     names = [contrast.name for contrast in contrasts]
     for contrast in contrasts:
         if contrast.level in ("overall", "main") and contrast.against == "pairs":
