@@ -58,6 +58,14 @@ def test_probabilities_are_integrals_over_new_words_and_items(result):
     assert shares["at_least_4"][..., 0].mean() == pytest.approx(expected, abs=0.005)
 
 
+def test_a_reversed_difference_has_all_scales(result):
+    printed = result.contrasts(level="overall", estimand="population")
+    first, second = printed["contrast"].iloc[0].split(" - ")
+    turned = result.compare(f"{second} - {first}", estimand="population")
+    assert turned["scale"].tolist() == printed["scale"].tolist()
+    assert turned["mean"].tolist() == pytest.approx((-printed["mean"]).tolist(), abs=1e-9)
+
+
 def test_levels_may_be_any_whole_numbers(result):
     far = bb.responses_table(ratings(levels=(0, 10, 20, 30, 100)), outcome="rating")
     assert far.levels == (0, 10, 20, 30, 100)
