@@ -242,3 +242,19 @@ def main_effects(contrasts: Iterable[Contrast]) -> list[str]:
         for contrast in main
         if contrast.against == ("others" if contrast.factor in several else "pairs")
     ]
+
+
+def weights_of_cells(level_of: Mapping[str, str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the weight of each cell from those of the levels of a factor, of which cells share it.
+
+    Examples
+    --------
+    >>> weights_of_cells({"f, old": "f", "f, young": "f", "m, old": "m"}, {"f": 1, "m": -1})
+    {'f, old': 0.5, 'f, young': 0.5, 'm, old': -1.0}
+    """
+    levels = [*level_of.values()]
+    return {
+        cell: weights[level] / levels.count(level)
+        for cell, level in level_of.items()
+        if level in weights
+    }

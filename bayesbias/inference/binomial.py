@@ -67,6 +67,7 @@ from bayesbias.inference.likelihood import (
     prior_arrays,
 )
 from bayesbias.inference.sampling import (
+    FEW_EFFECTS,
     Engine,
     Sampled,
     ScaleApproximation,
@@ -91,7 +92,7 @@ _STILL, _STILL_WIDE = 1e-3, 1e-2  # in log odds, and relative to their variance
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 25.0, 25.0  # effective draws
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, 400), (1e-2, 200), (1e-1, 128)), 64
-_FEW_EFFECTS, _MOST_OF_NUTS = 250, 2000  # for NUTS in seconds, and at all
+_MOST_OF_NUTS = 2000  # effects
 _BOUNDS_OF_A_FIT, _LONG_S = 1000, 60.0  # densities' worth, and the time they may take
 _LITTLE = 0.1  # in posterior SDs
 _CHECKED = 6  # points
@@ -561,12 +562,7 @@ def has_few_effects(design: Design) -> bool:
     normal distribution is close to it. Levels have no compiled density for NUTS: row by row it would
     take a minute.
     """
-    if design.trials is None:
-        return False
-    effects = 0
-    for name in design.spec.mu:
-        effects += len(np.unique(design.index[name]))
-    return effects <= _FEW_EFFECTS
+    return design.trials is not None and design.effects <= FEW_EFFECTS
 
 
 def laplace_is_enough(reduced: Binomial, start: ScaleApproximation, seed: int) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, join_words
+from bayesbias.core import InputError, checks, factors as crossing, join_words
 from bayesbias.inference.estimands import averaged, combinations, held_overall, sides_of
 from bayesbias.inference.linear import Key, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
@@ -22,6 +22,7 @@ from bayesbias.models.spec import BETWEEN
 OTHERS = "others"
 OVERALL = "overall"
 SUM_TO_ZERO = 1e-9
+_CLASS = "protected_class"
 
 type Names = str | Mapping[str, float]
 """``"women - men"``, ``"women"``, or a weight for each name."""
@@ -39,16 +40,23 @@ class Side:
     label : str
         What is printed.
     weights : Mapping of str to float
+    printed : str
+        The level that a table has for it, where that is one of factors.
     """
 
     level: str
     column: str
     label: str
     weights: Mapping[str, float]
+    printed: str = ""
 
 
 def read_comparison(
-    design: Design, comparison: Names, on: Names | None = None, level: str | None = None
+    design: Design,
+    comparison: Names,
+    on: Names | None = None,
+    level: str | None = None,
+    factors: crossing.Factors | None = None,
 ) -> tuple[Side, ...]:
     """Find the columns whose labels a comparison names.
 
@@ -59,6 +67,8 @@ def read_comparison(
     on : str or Mapping of str to float, optional
     level : str, optional
         The level of the names of `comparison`, where several have them.
+    factors : Mapping, optional
+        The level that each class has of each factor.
 
     Returns
     -------
@@ -74,14 +84,14 @@ def read_comparison(
     if level is not None:
         checks.choice(level, columns, "compare, level")
         columns = {level: columns[level]}
-    first = _side(comparison, "compare", design, columns)
+    first = _side(comparison, "compare", design, columns, factors or {})
     others = {
         name: column
         for name, column in _columns(design).items()
         if not _nested(design, column, first.column)
     }
     if on is not None:
-        sides: tuple[Side, ...] = (first, _side(on, "on", design, others))
+        sides: tuple[Side, ...] = (first, _side(on, "on", design, others, factors or {}))
     elif first.level == OVERALL:
         sides = (first,)
     else:
@@ -147,7 +157,9 @@ def key_of(sides: Sequence[Side]) -> Key:
         return OVERALL, "all", sides[0].label
     named = by_level[0]
     label = next(side.label for side in sides if side is not named)
-    if len(named.weights) == 1:
+    if named.printed:
+        return named.printed, named.label, label
+    if min(named.weights.values()) > 0:
         return named.level, named.label, label
     return BETWEEN[named.label.endswith(f" - {OTHERS}")], named.label, label
 
@@ -233,8 +245,17 @@ def unknown_name(comparison: Names, labels: Iterable[str], where: str) -> InputE
     return InputError(problem, where=where, hint="put one of them into on=")
 
 
-def _side(comparison: Names, where: str, design: Design, columns: Mapping[str, str]) -> Side:
-    """Return the first column with all labels that a comparison names, with their weights."""
+def _side(
+    comparison: Names,
+    where: str,
+    design: Design,
+    columns: Mapping[str, str],
+    factors: crossing.Factors,
+) -> Side:
+    """Return the first column with all labels that a comparison names, with their weights.
+
+    Levels of factors, and contrasts of factors that tables have, are weights of classes.
+    """
     comparison = check_names(comparison, where)
     known: list[str] = []
     for level, column in columns.items():
@@ -243,7 +264,27 @@ def _side(comparison: Names, where: str, design: Design, columns: Mapping[str, s
         if weights is not None:
             return Side(level, column, label_of(comparison), weights)
         known += labels
+        if column == _CLASS and factors:
+            crossed = _of_factors(comparison, level, labels, factors)
+            if crossed is not None:
+                return crossed
+            known += [name for level_of in factors.values() for name in level_of.values()]
     raise unknown_name(comparison, checks.once(known), where)
+
+
+def _of_factors(
+    comparison: Names, level: str, classes: Sequence[str], factors: crossing.Factors
+) -> Side | None:
+    """Return the weights of classes in a comparison of factors; None if it is none."""
+    label = label_of(comparison)
+    for contrast in crossing.contrasts_of(factors, classes):
+        if contrast.name == comparison:
+            return Side(level, _CLASS, label, contrast.weights, contrast.level)
+    for level_of in factors.values():
+        weights = read_weights(comparison, checks.once(level_of.values()))
+        if weights is not None:
+            return Side(level, _CLASS, label, crossing.weights_of_cells(level_of, weights))
+    return None
 
 
 def _columns(design: Design) -> dict[str, str]:

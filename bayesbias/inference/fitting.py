@@ -37,6 +37,7 @@ from bayesbias.inference.linear import Key, Moments, Quantities, mixtures_of, mo
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import (
     ENGINES,
+    FEW_EFFECTS,
     PAIRWISE_ASKED,
     Engine,
     Sampled,
@@ -220,9 +221,9 @@ def fit(
     # 2. Effects are integrated out.
     reduced: Reduction | None = None
     why = PAIRWISE_ASKED if sampler == "pairwise" else ""
-    # Before Numba, whose import looks through all modules that are there already.
-    import nutpie  # noqa: F401
-
+    if _takes_nuts(design, sampler, engine):
+        # Before Numba, whose import looks through all modules that are there already.
+        import nutpie  # noqa: F401
     if sampler != "pairwise":
         try:
             reduced = collapse(design)
@@ -282,6 +283,18 @@ def fit(
     if reduced:
         result.__dict__["_reduced"] = reduced  # what its tables ask of it would be made again
     return with_pointwise(result) if pointwise else result
+
+
+def _takes_nuts(design: Design, sampler: str, engine: str) -> bool:
+    """Return whether NUTS is likely to be needed, whose library takes a second to import."""
+    if sampler == "pairwise" or engine == "nuts":
+        return True
+    if engine == "quick":
+        return False
+    if design.outcome_type.engine:
+        return design.effects <= FEW_EFFECTS
+    cells = np.prod([float(len(np.unique(index))) for index in design.units.values()])
+    return bool(2 * len(design.y) > cells)
 
 
 def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:

@@ -352,7 +352,8 @@ class BiasFit(Result):
         ----------
         comparison : str or Mapping of str to float
             ``"women - men"``, ``"women - others"`` (each other name weighs the same), or a weight
-            for each name, such as ``{"nurse": 0.5, "teacher": 0.5, "engineer": -1}``.
+            for each name, such as ``{"nurse": 0.5, "teacher": 0.5, "engineer": -1}``. Where classes
+            cross factors, also levels of a factor; each of their classes weighs the same.
         on : str or Mapping of str to float, optional
             What they are compared on, such as ``"family"``, or ``"family - career"`` for the
             difference between two differences.
@@ -389,7 +390,7 @@ class BiasFit(Result):
         >>> frame[["name", "contrast", "estimand"]].values.tolist()[0]
         ['islam - judaism', 'different', 'population']
         """
-        sides = read_comparison(self.ordered, comparison, on, level)
+        sides = read_comparison(self.ordered, comparison, on, level, self.factors)
         estimands = self._estimands_of(sides, estimand)
         rope = self.default_rope() if rope is None else rope
         groups = groups_compared(self.ordered, sides)
@@ -788,7 +789,7 @@ class BiasFit(Result):
             estimand: str | None = None,
             level: str | None = None,
         ) -> xr.DataArray:
-            sides = read_comparison(self.ordered, comparison, on, level)
+            sides = read_comparison(self.ordered, comparison, on, level, self.factors)
             parts = []
             for which in self._estimands_of(sides, estimand):
                 asked = compared_quantity(self.ordered, sides, which)

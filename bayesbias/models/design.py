@@ -159,6 +159,11 @@ class Design:
         return int(np.prod(self.shape(name), dtype=int))
 
     @property
+    def effects(self) -> int:
+        """The number of effects that enter rows."""
+        return sum(len(np.unique(self.index[name])) for name in self.spec.mu)
+
+    @property
     def units(self) -> Arrays:
         """The codes of the columns that identify a row."""
         return {unit: self.codes[unit] for unit in self.spec.units}

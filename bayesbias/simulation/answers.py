@@ -198,7 +198,7 @@ def plan_responses(
     Raises
     ------
     InputError
-        If the fit has covariates or weights, or a number was asked for of which it has one only.
+        If the fit has covariates, weights or raters, or a number was asked for of which it has one only.
 
     Examples
     --------
@@ -257,7 +257,9 @@ def _of_result(result: Any, contrast: str | None) -> tuple[Truth, Size]:
     if kind.name not in KINDS:
         raise InputError(f"expected numbers, 0/1 answers or pairs, got {kind.name}", where="x")
     if table.beside:
-        problem = f"expected a fit without covariates and weights, got {join_words(table.beside)}"
+        problem = (
+            f"expected a fit without covariates, weights and raters, got {join_words(table.beside)}"
+        )
         raise InputError(problem, where="x")
 
     draws = fit.parameter_draws()

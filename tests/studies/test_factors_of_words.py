@@ -220,3 +220,25 @@ def test_factors_in_toml_and_in_the_short_form(tmp_path):
     path = tmp_path / "words.toml"
     path.write_text("\n".join(lines))
     assert bb.load_wordlist(path).factors == bb.load_wordlist(short).factors
+
+
+@pytest.mark.parametrize("level", ["main", "simple", "interaction"])
+def test_printed_rows_of_factors_are_found_by_name(fit, level):
+    printed = fit.contrasts(level=level, estimand="population", detail=True)
+    columns = ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "d", "verdict"]
+    for _, row in printed.iterrows():
+        again = fit.compare(row["name"], on=row["contrast"], estimand="population", detail=True)
+        assert again.iloc[0][columns].tolist() == pytest.approx(row[columns].tolist(), abs=1e-9)
+
+
+def test_levels_of_a_factor_weigh_their_classes_alike(fit):
+    kinds = fit.contrasts()["contrast"].iloc[0]
+    named = fit.compare("white - black", on=kinds, estimand="population").iloc[0]
+    weights = {"ww": 0.5, "wm": 0.5, "bw": -0.5, "bm": -0.5}
+    cells = fit.compare(weights, on=kinds, estimand="population").iloc[0]
+    assert named["mean"] == pytest.approx(cells["mean"], abs=1e-12)
+    assert named["level"] == "between"
+    single = fit.compare("black", on=kinds, estimand="population").iloc[0]
+    assert (single["level"], single["name"]) == ("class", "black")
+    with pytest.raises(InputError, match=r"compare: expected .*woman.* got 'women'"):
+        fit.compare("women - man", on=kinds)

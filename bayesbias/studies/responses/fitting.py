@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, factors as crossed, join_words, some
+from bayesbias.core import (
+    FitError,
+    InputError,
+    checks,
+    factors as crossed,
+    frames,
+    join_words,
+    some,
+)
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
@@ -408,7 +416,7 @@ class ResponsesResult(Result):
             if abs(sum(weights.values())) > SUM_TO_ZERO:
                 problem = f"expected a difference, whose weights add up to 0, got {comparison!r}"
                 raise InputError(problem, where="compare", hint="write GROUP - GROUP")
-            cells = weights_of_cells(weights, level_of) if level_of else weights
+            cells = crossed.weights_of_cells(level_of, weights) if level_of else weights
             label = label_of(comparison)
             return label, weights_of_series(cells, series, label) if series else cells
         known = [name for names in labels for name in names]
@@ -738,22 +746,6 @@ def _by_model(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return out.set_index(first).reset_index()
 
 
-def weights_of_cells(weights: Mapping[str, float], level_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the weight of each cell from those of the levels of a factor, of which cells share it.
-
-    Examples
-    --------
-    >>> weights_of_cells({"f": 1, "m": -1}, {"f, old": "f", "f, young": "f", "m, old": "m"})
-    {'f, old': 0.5, 'f, young': 0.5, 'm, old': -1.0}
-    """
-    levels = [*level_of.values()]
-    return {
-        cell: weights[level] / levels.count(level)
-        for cell, level in level_of.items()
-        if level in weights
-    }
-
-
 def weights_of_series(
     weights: Mapping[str, float], printed: Mapping[str, Mapping[str, float]], label: str
 ) -> dict[str, float]:
@@ -894,7 +886,7 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
-        question = table.frame[["model", *labels]].agg(" | ".join, axis=1)
+        question = frames.joined(table.frame[["model", *labels]])
         notes += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
     return notes
 

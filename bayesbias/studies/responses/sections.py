@@ -139,6 +139,15 @@ def overall(
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
+def _rate_columns(result: ResponsesResult) -> tuple[Column | str, ...]:
+    """Return the columns of the rates of groups, with those of another scale that a screen has."""
+    scale, words = result.answer_kind.second_scale(result.responses)
+    if not scale:
+        return RATES
+    interval = Column(f"{scale}_low", "{prob} HPDI", "range", 3, f"{scale}_high")
+    return (*RATES[:4], Column(scale, words, "probability"), interval, *RATES[4:])
+
+
 def _second_scale(
     result: ResponsesResult, view: View, labels: Sequence[Column | str]
 ) -> list[Section]:
@@ -319,7 +328,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "rates",
                 result.rates_title,
                 partial(result.rates, view.prob),
-                RATES,
+                _rate_columns(result),
                 show_on="folder" if result.kind == "paired" else "detail page files",
             ),
             Section(

@@ -557,7 +557,7 @@ def _with_words_by_group(table: Responses) -> pd.DataFrame:
 
 def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
     """Add the arm, the question, and the arms that answered what the question asks about."""
-    question = frame[list(LABELS)].agg(" | ".join, axis=1)
+    question = frames.joined(frame[list(LABELS)])
     frame = frame.assign(arm=frame["group"] + " | " + frame["model"], question=question)
     asked = asked_labels(frame)
     key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
@@ -624,7 +624,7 @@ def differences(table: Responses, repeats: bool = False) -> tuple[pd.DataFrame, 
         means = single[labels].merge(out, on=labels, how="left")["outcome"]
         within = single["outcome"] - single.groupby(labels)["outcome"].transform("mean")
         out = single.drop(columns="repeat").assign(outcome=means + within)
-    question = out[["model", *ASKED]].agg(" | ".join, axis=1)
+    question = frames.joined(out[["model", *ASKED]])
     return out.assign(series=out["contrast"] + " | " + out["model"], question=question), lacking
 
 

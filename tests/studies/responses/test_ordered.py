@@ -58,6 +58,14 @@ def test_probabilities_are_integrals_over_new_words_and_items(result):
     assert shares["at_least_4"][..., 0].mean() == pytest.approx(expected, abs=0.005)
 
 
+def test_a_reversed_difference_has_all_scales(result):
+    printed = result.contrasts(level="overall", estimand="population")
+    first, second = printed["contrast"].iloc[0].split(" - ")
+    turned = result.compare(f"{second} - {first}", estimand="population")
+    assert turned["scale"].tolist() == printed["scale"].tolist()
+    assert turned["mean"].tolist() == pytest.approx((-printed["mean"]).tolist(), abs=1e-9)
+
+
 def test_levels_may_be_any_whole_numbers(result):
     far = bb.responses_table(ratings(levels=(0, 10, 20, 30, 100)), outcome="rating")
     assert far.levels == (0, 10, 20, 30, 100)
@@ -157,6 +165,9 @@ def test_the_screen_has_the_mean_and_the_middle_level(result):
     assert "difference in mean rating" in text
     assert "P(rating at least 2)" in text
     assert kind_named("ordered").second_scale(result.responses)[0] == "at_least_2"
+    detail = bb.output.to_text(result, detail=True)
+    rates = detail.partition("Each group, the highest first")[2]
+    assert "P(rating at least 2)" in rates
     stored = bb.output.to_json(result)
     assert "at_least_2" in {row["scale"] for row in stored["contrasts"]}
 
