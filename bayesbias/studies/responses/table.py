@@ -42,6 +42,7 @@ USUAL = {
     "repeat": ("repeat", "epoch", "sample", "run"),
 }  # fmt: skip
 """Names that our columns usually have; the first that is there is taken."""
+_BALANCED = 1.5  # ratio of the numbers of rows of two prompts
 _OF_ANSWERS = ("rate", "mean", "response", "label", "prediction", "reply")
 """Words in names of columns that may hold answers."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
@@ -445,13 +446,13 @@ def columns_of_answers(frame: pd.DataFrame, refusals: bool = False) -> list[str]
 def measures(frame: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
     """Return the columns of numbers that vary freely: other outcomes, which tell no questions apart.
 
-    A column that numbers prompts or items has each number equally often among rows with the same
-    labels. Numbers that are no whole numbers are outcomes, and so are usual names of them.
+    A column that numbers prompts or items has each number about equally often, or once among rows with
+    the same labels. Numbers that are no whole numbers are outcomes, and so are usual names of them.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"prompt": [1, 2, 1, 2], "warmth": [3, 3, 4, 1], "p": [0.1, 0.2, 0.1, 0.2]})
-    >>> measures(frame, pd.DataFrame({"group": ["a", "a", "b", "b"]}))
+    >>> frame = pd.DataFrame({"prompt": [1, 2, 1, 2] * 2, "warmth": [3, 3, 4, 1, 3, 3, 3, 2]})
+    >>> measures(frame.assign(p=0.5), pd.DataFrame({"group": ["a"] * 4 + ["b"] * 4}))
     ['warmth', 'p']
     """
     out = []
@@ -468,7 +469,9 @@ def measures(frame: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
         by = [*(labels[label] for label in labels), numbers]
         counts = numbers.groupby(by, sort=False).size()
         rows = counts.groupby(level=[*range(labels.shape[1])], sort=False)
-        if (rows.max() > rows.min()).any():
+        is_unequal = bool((rows.max() > rows.min()).any())
+        of_all = numbers.value_counts()
+        if is_unequal and of_all.max() > _BALANCED * of_all.min():
             out.append(name)
     return out
 

@@ -194,7 +194,7 @@ def test_the_order_of_rows_does_not_turn_contrasts():
 def test_another_outcome_is_no_label():
     frame = crossed().drop(columns=["template", "model"])
     rng = np.random.default_rng(1)
-    frame["warmth"] = rng.integers(1, 6, len(frame))
+    frame["warmth"] = 1 + rng.binomial(4, 0.6, len(frame))
     frame["confidence"] = rng.random(len(frame))
     frame["decision"] = np.where(rng.random(len(frame)) > 0.5, "YES", "NO")
     frame["prompt number"] = frame.groupby(["group", "word", "item"]).cumcount()
@@ -212,6 +212,14 @@ def test_capitals_of_usual_names_do_not_matter():
     table = bb.responses_table(frame.rename(columns={"item": "Job"}))
     expected = bb.responses_table(crossed())
     pd.testing.assert_frame_equal(table.frame, expected.frame)
+
+
+def test_numbers_of_prompts_are_labels_where_answers_are_missing():
+    frame = pd.concat([crossed()] * 3, ignore_index=True)
+    frame["prompt number"] = frame.pop("template").str.removeprefix("t").astype(int)
+    frame.loc[[0, 7, 20, 33], "outcome"] = np.nan
+    table = bb.responses_table(frame)
+    assert table.coverage["apart"] == ["prompt number"]
 
 
 def test_two_columns_of_groups_are_named(tmp_path):
