@@ -614,9 +614,12 @@ def _of_factors_in_words(table: Responses, frame: pd.DataFrame, new: str) -> str
             continue
         by_label = rows.set_index("estimand").groupby("label", sort=False)
         said += [f"{_in_words(own, new)}." for _, own in by_label]
+    levels = [contrast.level for contrast in factorial.contrasts_of(table)]
+    number = levels.count("interaction") * len(table.models)
+    largest = f"Largest of {number} interactions" if number > 1 else "Interaction"
     for row in frame[frame["level"] == "interaction"].itertuples():
         verdict = IN_WORDS.get(str(row.verdict), row.verdict)
-        said.append(f"Largest interaction: {row.label} {common.estimate(row)}, {verdict}.")
+        said.append(f"{largest}: {row.label} {common.estimate(row)}, {verdict}.")
     return " ".join(said)
 
 

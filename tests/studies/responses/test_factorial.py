@@ -221,6 +221,8 @@ def test_each_factor_is_on_the_screen_and_in_the_result():
     assert "of 3 differences of a level from the others exclude 0" in result
     assert "Largest: old - others -0." in result
     assert "size uncertain" not in text
+    kinds = [contrast.level for contrast in factorial.contrasts_of(found.responses)]
+    assert f"Largest of {kinds.count('interaction')} interactions: (" in result
     # What is said of rows and tests is about the largest main effect, not the first by name.
     assert found.independent()["contrast"].tolist() == ["f - m"]
 
