@@ -67,7 +67,7 @@ ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
-_FEW_REPEATS = 0.05  # share of the answers
+_FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet; of groups that cross factors, every level."""
 
@@ -820,11 +820,12 @@ def fit_responses(
 
     # A model without an effect of the question would treat repeats as independent.
     # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
-    again = float(table.frame.duplicated([*tables.LABELS]).mean())
-    modeled = "question_effect" in spec.mu
-    repeats = modeled and again > _FEW_REPEATS
+    share = float(table.frame.duplicated([*tables.LABELS]).mean())
+    has_question_effect = "question_effect" in spec.mu
+    repeats = has_question_effect and share > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
-    if modeled and again and not repeats:
+    few_repeats = has_question_effect and 0 < share <= _FEW_REPEATS
+    if few_repeats and kind.averages_repeats(table):
         notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [

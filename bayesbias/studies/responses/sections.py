@@ -82,11 +82,7 @@ GLOSSARY = (
         "New: the difference to expect with others like the listed ones (the estimand population). "
         "These: the listed ones are kept, and nothing is said about others.",
     ),
-    (
-        "scale",
-        "0/1 answers are compared as probabilities and as log odds. Ordered ratings are compared as mean "
-        "ratings, as probabilities of at least each rating, and as log odds.",
-    ),
+    ("scale", "0/1 answers are compared as probabilities and as log odds."),
     (
         "independent answers",
         "How many independent answers have the same information about the difference. What groups "
@@ -97,7 +93,15 @@ GLOSSARY = (
 
 def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
     """Return the terms that the page explains."""
-    return GLOSSARY
+    if not result.answer_kind.second_scale(result.responses)[0]:
+        return GLOSSARY
+    return (
+        *GLOSSARY,
+        (
+            "ordered ratings",
+            "They are compared as mean ratings, as probabilities of at least each rating, and as log odds.",
+        ),
+    )
 
 
 def header(result: ResponsesResult, view: View) -> list[str]:

@@ -162,6 +162,10 @@ class Kind(ABC):
             return tables.answers(table), []
         return tables.cells(table, words_by_group=self.words_by_group), []
 
+    def averages_repeats(self, table: Responses) -> bool:
+        """Return whether `rows` has the mean of each question's answers, unless repeats are kept."""
+        return not table.beside
+
     def questions(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return one row a question from the rows of the fit."""
         return tables.means_of_questions(rows)
