@@ -7,15 +7,19 @@ Gauss-Hermite quadrature.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from bayesbias.core import FitError
 from bayesbias.inference.description import outcomes_of_rows
 from bayesbias.inference.estimands import levels_of, mean_probabilities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key
+from bayesbias.inference.prediction import ESTIMAND, NewRows, NewUnits, new_rows
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import centered
 from bayesbias.studies.responses import table as tables
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 _STEEPEST = 4  # slope of log odds on a probability of one half
 MOST_PATTERNS = 30  # of covariates
 _DRAWS = 1000  # that probabilities are computed for
+_FEWEST_PREDICTED, _MOST_PREDICTED = 2000, 4000  # draws of new answers
 
 
 class Choice(Kind):
@@ -93,6 +98,33 @@ class Choice(Kind):
             described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * result.rope),
         ]
 
+    def predicted(self, result: ResponsesResult, new: Any, prob: float, seed: int) -> pd.DataFrame:
+        """Return the contrasts that new units will show, in probability: ``series``, and the estimates."""
+        fit = result._fitted()
+        if fit.design.covariates:
+            problem = "expected answers without covariates, which say nothing of those of new ones"
+            raise FitError(f"predict_mean: {problem}. Fit without adjust")
+        rng = np.random.default_rng([fit.stream, seed, 18])
+        rows = new_rows(result._new_units(new), rng)
+        answers = PredictedAnswers.of(result, result._new_units(new), rows, rng)
+
+        both = self.rows_in_common(result)
+        of_arms: dict[str, dict[str, np.ndarray]] = {}
+        keys: list[Key] = []
+        columns = []
+        for model, name, arms in result._pairs():
+            label = f"{name} | {model}"
+            part = label if label in both else ""
+            if part not in of_arms:
+                chosen = both[part][rows.source] if part else np.ones(len(rows.source), dtype=bool)
+                of_arms[part] = answers.means(chosen)
+            means = of_arms[part]
+            if all(arm in means for arm in arms):
+                keys.append(("overall", "all", label))
+                columns.append(sum(weight * means[arm] for arm, weight in arms.items()))
+        draws = np.reshape(np.stack(columns, axis=-1), (fit.shape[0], -1, len(columns)))
+        return estimates(keyed_draws(draws, keys, "series", ESTIMAND), prob)
+
     def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
         """Return the groups under models, and joint draws of their mean probabilities."""
         keys = result._means(estimand, "overall").parts[""].keys
@@ -119,6 +151,65 @@ class Choice(Kind):
     def rows_in_words(self, result: ResponsesResult) -> str:
         """Say what was modeled: answers and questions."""
         return outcomes_of_rows(result._fitted())
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedAnswers:
+    """Draws of the share of answers that are 1, for rows about new units.
+
+    Attributes
+    ----------
+    arm : ndarray of str, shape (rows,)
+    shares : ndarray, shape (n, rows)
+    """
+
+    arm: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        result: ResponsesResult,
+        new: Sequence[NewUnits],
+        rows: NewRows,
+        rng: np.random.Generator,
+    ) -> PredictedAnswers:
+        """Draw effects of new units, and the answers about them."""
+        fit = result._fitted()
+        design, draws = fit.design, fit.parameter_draws()
+        chains, n = fit.shape
+        places = np.arange(chains * n).reshape(chains, n)[:, :: -(-chains * n // _MOST_PREDICTED)]
+        repeats = -(-_FEWEST_PREDICTED // places.size)
+        some = np.repeat(places, repeats, axis=1).ravel()
+        source = rows.source
+        eta = np.zeros((len(some), len(source)))
+        for name in design.spec.mu:
+            parameter, entry = design.spec.parameters[name], design.index[name][source]
+            kinds = [k for k, units in enumerate(new) if {*parameter.dims} & units.columns]
+            if not kinds or not design.spec.is_random(name):
+                eta += draws[name].reshape(chains * n, -1)[some][:, entry]
+                continue
+            labels = np.stack([entry, *(rows.copies[k] for k in kinds)])
+            cells, cell = np.unique(labels, axis=1, return_inverse=True)
+            sd = str(parameter.args["sigma"])
+            of_cell = design.parent[name, "sigma"][cells[0]]
+            sds = draws[sd].reshape(chains * n, -1)[some][:, of_cell]
+            eta += (sds * rng.standard_normal(sds.shape))[:, cell.ravel()]
+
+        # What replies share moves the rates of the table, and once more those of new replies.
+        column, shared = result._shared_by_replies("overall", "listed_words")
+        if shared.shape[1] > 1:
+            eta += shared[some][:, column[source]]
+            eta += shared[rng.permutation(len(shared))[some]][:, column[source]]
+        assert design.trials is not None
+        trials = design.trials[source].astype(int)
+        shares = rng.binomial(trials, design.outcome_type.expected(eta)) / trials
+        return cls(fit.table["arm"].astype(str).to_numpy()[source], shares)
+
+    def means(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
+        """Return draws of the mean share of each arm, over some of the rows."""
+        arms = dict.fromkeys(self.arm[chosen].tolist())
+        return {arm: self.shares[:, chosen & (self.arm == arm)].mean(axis=1) for arm in arms}
 
 
 def probabilities(

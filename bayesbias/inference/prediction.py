@@ -1,0 +1,260 @@
+r"""The mean of a finite number of new units: words, attributes, prompts, items.
+
+New units are laid out as the listed ones: each has as many rows as a listed unit has on average, with the
+same partners. So a listed table stands in for the new one. With :math:`c_r` the weight of row r in a mean or
+contrast, m new units in the place of U listed ones have effects of the variance
+
+.. math:: \frac{U}{m} \sum_j \sigma_{k(j)}^2 \Big( \sum_{r \in j} c_r \Big)^2
+
+for each term that belongs to new units, over its entries j with the standard deviations k(j); and the noise of
+their rows :math:`\frac{U}{m} \sum_r \sigma_r^2 c_r^2`. Where U / m differs between groups, it is a factor of
+the rows. Terms of listed units alone keep their posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.inference.estimands import averaged, combinations, levels_of
+from bayesbias.inference.linear import Key, NewEffects, Quantities, joined
+from bayesbias.models.design import Design, determined
+
+ESTIMAND = "new_units"
+GROUP_OF = {"protected_word": "protected_class", "attribute": "attribute_class", "word": "group"}
+"""The column of the groups that units belong to."""
+NOUNS = {"words": "protected_word", "attributes": "attribute"}
+"""What users call the units of a table of pairs."""
+FEWEST = 2  # listed units, to learn how they vary
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class NewUnits:
+    """New units of one kind, such as words.
+
+    Attributes
+    ----------
+    column : str
+        The column of the units.
+    columns : frozenset of str
+        Columns that have new labels: that of the units, and those that belong to them.
+    codes : ndarray of int, shape (n_rows,)
+        The listed unit of each row.
+    group : ndarray of int, shape (n_rows,)
+        The group of each row.
+    number : ndarray of int, shape (groups,)
+        How many new units each group has.
+    """
+
+    column: str
+    columns: frozenset[str]
+    codes: np.ndarray
+    group: np.ndarray
+    number: np.ndarray
+
+    @property
+    def per_new(self) -> np.ndarray:
+        """The number of listed units over that of new ones, for each row."""
+        pairs = np.unique(np.stack([self.group, self.codes]), axis=1)
+        listed = np.bincount(pairs[0], minlength=len(self.number))
+        return (listed / self.number)[self.group]
+
+
+def new_units(
+    design: Design, table: pd.DataFrame, new: Any, nouns: Mapping[str, str]
+) -> list[NewUnits]:
+    """Return what is new, from what a user asks for.
+
+    Parameters
+    ----------
+    design : Design
+    table : DataFrame
+        The rows of the design, in its order.
+    new : Mapping of str to int, or to Mapping of str to int
+        What is new, and how many of each group.
+    nouns : Mapping of str to str
+        Column of each kind of units, by the nouns that a user may write.
+
+    Raises
+    ------
+    InputError
+        If `new` is no such mapping, or the table has no such units.
+    """
+    names = {**{unit: unit for unit in nouns.values()}, **nouns}
+    valid = [noun for noun in nouns if nouns[noun] in design.codes]
+    if not isinstance(new, Mapping) or not new:
+        problem = "expected a mapping of what is new to how many"
+        example = f'{{"{valid[0]}": 10}}' if valid else None
+        raise InputError(problem, where="new", found=new, valid=example)
+    out = []
+    for noun, number in new.items():
+        column = names[checks.choice(noun, names, "new")]
+        if column not in design.codes:
+            problem = f"expected units of this table ({join_words(valid, 'or')})"
+            raise InputError(problem, where="new", found=noun)
+        out.append(_units(design, table, column, str(noun), number))
+    columns = [units.column for units in out]
+    if repeated := checks.repeated(columns):
+        problem = f"expected each kind of units once, got {repeated[0]} twice"
+        raise InputError(problem, where="new")
+    return out
+
+
+def _units(design: Design, table: pd.DataFrame, column: str, noun: str, number: Any) -> NewUnits:
+    """Return new units of one column."""
+    codes = design.codes[column]
+    where = f"new, {noun}"
+    listed = len(np.unique(codes))
+    if listed < FEWEST:
+        named = design.coords[column] != [""]  # else the table has no such column
+        got = "one" if named else "none"
+        raise InputError(f"expected {FEWEST} or more of the table, got {got}", where=where)
+    groups, group = [ALL], np.zeros(len(codes), dtype=np.int64)
+    by = GROUP_OF.get(column)
+    if by is not None and by in table:
+        group, labels = pd.factorize(table[by].astype(str), sort=True)
+        groups = [str(label) for label in labels]
+    if isinstance(number, Mapping):
+        if {*number} != {*groups}:
+            problem = f"expected a number for each group ({some(groups)})"
+            raise InputError(problem, where=where, found=[*number])
+        counts = [checks.count(number[name], f"{where}, {name}") for name in groups]
+    else:
+        counts = [checks.count(number, where)] * len(groups)
+
+    # What belongs to one unit alone is new with it, such as the question about a word.
+    results = design.spec.results
+    kept = {*results.fixed, results.group, *filter(None, [by])}
+    belongs = [name for name in design.codes if name not in kept]
+    fresh = [name for name in belongs if determined(design.codes[name], codes) is not None]
+    return NewUnits(column, frozenset({column, *fresh}), codes, group, np.array(counts))
+
+
+def predicted_means(
+    design: Design,
+    new: Sequence[NewUnits],
+    variance: np.ndarray | None = None,
+    levels: Collection[str] | None = None,
+) -> Quantities:
+    """Return means of the outcome in rows about new units, with the variance these add.
+
+    Parameters
+    ----------
+    design : Design
+        Its outcome has normal noise.
+    new : sequence of NewUnits
+    variance : ndarray, shape (n_rows,), optional
+        The variance of the noise of each row over that of an answer; by default that of `design`.
+    levels : collection of str, optional
+        By default overall, and those of labels that are no units.
+    """
+    if not design.outcome_type.normal:
+        raise FitError(f"new: expected normal noise, got {design.spec.likelihood}")
+    present, group = design.labels(design.spec.results.group)
+    fresh = frozenset[str]().union(*(units.columns for units in new))
+    if variance is None:
+        weights = design.weights
+        variance = np.ones(len(group)) if weights is None else 1 / weights
+    keys: list[Key] = []
+    parts = []
+    for level, (labels, codes, held) in levels_of(design, "listed_words").items():
+        by = "" if level == "overall" else design.spec.results.levels[level].by
+        if by in fresh or by in design.spec.units or (levels is not None and level not in levels):
+            continue
+        cells, cell = combinations([codes, group])
+        counts = np.bincount(cell)
+        keys += [(level, labels[name], present[which]) for name, which in cells.T.tolist()]
+        kept = (held - fresh) | set(design.spec.results.fixed)
+        linear = averaged(design, kept, cell, counts)
+        share = 1.0 / counts[cell]
+        shared = _effects(design, new, kept, cell, share, len(counts))
+        noise = _noise(design, new, cell, share**2 * variance, len(counts))
+        parts.append(replace(linear, shared=shared, apart=(noise,)))
+    return Quantities.plain(keys, joined(parts))
+
+
+def _effects(
+    design: Design,
+    new: Sequence[NewUnits],
+    kept: Collection[str],
+    cell: np.ndarray,
+    share: np.ndarray,
+    number: int,
+) -> tuple[NewEffects, ...]:
+    """Return the effects of new units: those of listed ones stand in for them."""
+    spec, out = design.spec, []
+    for name in spec.location_parameters():
+        dims = {*spec.parameters[name].dims}
+        if not spec.is_random(name) or dims <= {*kept}:
+            continue
+        lever = design.lever(name)
+        amount = share if lever is None else share * lever
+        for units in new:
+            if dims & units.columns:
+                amount = amount * np.sqrt(units.per_new)
+        weights = np.zeros((number, design.size(name)))
+        np.add.at(weights, (cell, design.index[name]), amount)
+        sd = str(spec.parameters[name].args["sigma"])
+        out.append(NewEffects(sd, design.parent[name, "sigma"], weights))
+    return tuple(out)
+
+
+def _noise(
+    design: Design, new: Sequence[NewUnits], cell: np.ndarray, square: np.ndarray, number: int
+) -> NewEffects:
+    """Return the noise of the rows about new units."""
+    sigma = design.spec.noise["sigma"]
+    entries = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(cell), dtype=int)
+    for units in new:
+        square = square * units.per_new
+    weights = np.zeros((number, entries.max() + 1))
+    np.add.at(weights, (cell, entries), square)
+    return NewEffects(sigma, np.arange(entries.max() + 1), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """Rows about new units, each a copy of a row about a listed one.
+
+    Attributes
+    ----------
+    source : ndarray of int
+        The listed row that each row copies.
+    copies : list of ndarray of int
+        For each kind of new units, the new unit of each row.
+    """
+
+    source: np.ndarray
+    copies: list[np.ndarray]
+
+
+def new_rows(new: Sequence[NewUnits], rng: np.random.Generator) -> NewRows:
+    """Lay new units out as listed ones that are taken in turn, in random order.
+
+    Units that groups share are new to all of them: these have equal numbers.
+    """
+    source = np.arange(len(new[0].codes))
+    copies: list[np.ndarray] = []
+    for units in new:
+        codes, group = units.codes[source], units.group[source]
+        number = units.number
+        if determined(codes, group) is None:
+            group, number = np.zeros_like(group), number[:1]
+        rows: list[np.ndarray] = []
+        names: list[np.ndarray] = []
+        for place, count in enumerate(number):
+            listed = rng.permutation(np.unique(codes[group == place]))
+            for k in range(count if len(listed) else 0):
+                chosen = np.flatnonzero((codes == listed[k % len(listed)]) & (group == place))
+                rows.append(chosen)
+                names.append(np.full(len(chosen), len(names)))
+        chosen = np.concatenate(rows)
+        source, copies = source[chosen], [copy[chosen] for copy in copies]
+        copies.append(np.concatenate(names))
+    return NewRows(source, copies)
