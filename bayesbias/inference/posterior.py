@@ -457,8 +457,9 @@ class BiasFit(Result):
         - that their rows are so many, not infinitely many: the noise of each row.
 
         The rest stays as in the fitted table: the units that are not new, with what is known of
-        their effects; the number of rows of a unit and their partners; and the weights of classes
-        and lists. Rows about new units share no noise with the fitted ones.
+        their effects; how many rows a unit has, and with which others; and the weights of classes
+        and lists. Where units of a class differ in the others that they are paired with, so do new
+        ones. Rows about new units share no noise with the fitted ones.
 
         Parameters
         ----------
@@ -506,7 +507,7 @@ class BiasFit(Result):
         units = new_units(
             design, self.table, new, {**nouns, **dict(zip(others, others, strict=True))}
         )
-        asked = predicted_means(design, units)
+        asked = predicted_means(design, units, self.scales_and_effects)
         column = results.group
         if not means:
             column = "contrast"

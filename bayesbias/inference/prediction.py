@@ -1,7 +1,7 @@
 r"""The mean of a finite number of new units: words, attributes, prompts, items.
 
-New units are laid out as the listed ones: each has as many rows as a listed unit has on average, with the
-same partners. So a listed table stands in for the new one. With :math:`c_r` the weight of row r in a mean or
+New units are laid out as the listed ones: each has as many rows as a listed unit has on average, with partners
+like its own. So a listed table stands in for the new one. With :math:`c_r` the weight of row r in a mean or
 contrast, m new units in the place of U listed ones have effects of the variance
 
 .. math:: \frac{U}{m} \sum_j \sigma_{k(j)}^2 \Big( \sum_{r \in j} c_r \Big)^2
@@ -9,11 +9,19 @@ contrast, m new units in the place of U listed ones have effects of the variance
 for each term that belongs to new units, over its entries j with the standard deviations k(j); and the noise of
 their rows :math:`\frac{U}{m} \sum_r \sigma_r^2 c_r^2`. Where U / m differs between groups, it is a factor of
 the rows. Terms of listed units alone keep their posterior.
+
+Where units have partners of their own, such as three of many items each, those of new units differ too. With
+:math:`t_u = \sum_{r \in u} c_r (\eta_r - \bar\eta)`, what the terms of partners give to the rows of unit u
+beyond the mean of its rows, new units and listed ones are both a sample of more layouts:
+
+.. math:: U^2 \Big( \frac{1}{m} + \frac{1}{U} \Big) \operatorname{var}_u(t_u) .
+
+It is zero where all units of a group have the same partners.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +31,7 @@ import pandas as pd
 from bayesbias.core import FitError, InputError, checks, join_words, some
 from bayesbias.inference.estimands import averaged, combinations, levels_of
 from bayesbias.inference.linear import Key, NewEffects, Quantities, joined
-from bayesbias.models.design import Design, determined
+from bayesbias.models.design import Arrays, Design, determined
 
 ESTIMAND = "new_units"
 GROUP_OF = {"protected_word": "protected_class", "attribute": "attribute_class", "word": "group"}
@@ -32,6 +40,9 @@ NOUNS = {"words": "protected_word", "attributes": "attribute"}
 """What users call the units of a table of pairs."""
 FEWEST = 2  # listed units, to learn how they vary
 ALL = "all"
+_LAYOUT_DRAWS = 50
+_NUMBERS = 4_000_000
+_TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +70,21 @@ class NewUnits:
     number: np.ndarray
 
     @property
+    def listed(self) -> np.ndarray:
+        """The number of listed units of each group."""
+        pairs = np.unique(np.stack([self.group, self.codes]), axis=1)
+        return np.bincount(pairs[0], minlength=len(self.number))
+
+    @property
     def per_new(self) -> np.ndarray:
         """The number of listed units over that of new ones, for each row."""
-        pairs = np.unique(np.stack([self.group, self.codes]), axis=1)
-        listed = np.bincount(pairs[0], minlength=len(self.number))
-        return (listed / self.number)[self.group]
+        return (self.listed / self.number)[self.group]
+
+    def of_rows(self, rows: Any) -> NewUnits:
+        """Return new units for some rows, where as large a share of them has rows as of the listed ones."""
+        some = replace(self, codes=self.codes[rows], group=self.group[rows])
+        listed = np.maximum(some.listed, 1)  # of a group without rows nothing is asked
+        return replace(some, number=self.number * listed / self.listed)
 
 
 def new_units(
@@ -139,6 +160,7 @@ def _units(design: Design, table: pd.DataFrame, column: str, noun: str, number: 
 def predicted_means(
     design: Design,
     new: Sequence[NewUnits],
+    effects: Callable[[Collection[str], int], Arrays],
     variance: np.ndarray | None = None,
     levels: Collection[str] | None = None,
 ) -> Quantities:
@@ -149,6 +171,8 @@ def predicted_means(
     design : Design
         Its outcome has normal noise.
     new : sequence of NewUnits
+    effects : callable
+        ``effects(names, most)`` returns at most so many posterior draws of some parameters.
     variance : ndarray, shape (n_rows,), optional
         The variance of the noise of each row over that of an answer; by default that of `design`.
     levels : collection of str, optional
@@ -161,19 +185,22 @@ def predicted_means(
     if variance is None:
         weights = design.weights
         variance = np.ones(len(group)) if weights is None else 1 / weights
+    kept = {*design.coords, *design.spec.results.fixed} - fresh
+    kept |= {*design.spec.results.fixed}
+    eta = _kept_of_rows(design, kept, effects)
     keys: list[Key] = []
     parts = []
-    for level, (labels, codes, held) in levels_of(design, "listed_words").items():
+    for level, (labels, codes, _) in levels_of(design, "listed_words").items():
         by = "" if level == "overall" else design.spec.results.levels[level].by
         if by in fresh or by in design.spec.units or (levels is not None and level not in levels):
             continue
         cells, cell = combinations([codes, group])
         counts = np.bincount(cell)
         keys += [(level, labels[name], present[which]) for name, which in cells.T.tolist()]
-        kept = (held - fresh) | set(design.spec.results.fixed)
         linear = averaged(design, kept, cell, counts)
         share = 1.0 / counts[cell]
         shared = _effects(design, new, kept, cell, share, len(counts))
+        shared += _layouts(new, eta, cell, counts)
         noise = _noise(design, new, cell, share**2 * variance, len(counts))
         parts.append(replace(linear, shared=shared, apart=(noise,)))
     return Quantities.plain(keys, joined(parts))
@@ -202,6 +229,41 @@ def _effects(
         np.add.at(weights, (cell, design.index[name]), amount)
         sd = str(spec.parameters[name].args["sigma"])
         out.append(NewEffects(sd, design.parent[name, "sigma"], weights))
+    return tuple(out)
+
+
+def _kept_of_rows(
+    design: Design, kept: set[str], effects: Callable[[Collection[str], int], Arrays]
+) -> np.ndarray:
+    """Return draws of what the terms of listed units give to each row, shape (n, n_rows)."""
+    rows = np.arange(len(design.y))
+    linear = averaged(design, kept, rows, np.ones(len(rows)))
+    most = min(max(_NUMBERS // len(rows), 1), _LAYOUT_DRAWS)
+    if not linear.weights:
+        return linear.constant[None]
+    return linear.draws(effects(linear.weights, most))
+
+
+def _layouts(
+    new: Sequence[NewUnits], eta: np.ndarray, cell: np.ndarray, counts: np.ndarray
+) -> tuple[NewEffects, ...]:
+    """Return by how much new units may have other partners, as effects of SD one."""
+    out = []
+    means = np.stack([np.bincount(cell, values) / counts for values in eta])
+    apart = (eta - means[:, cell]) / counts[cell]
+    for place, units in enumerate(new):
+        pairs, unit = combinations([units.group, units.codes])
+        listed = units.listed[pairs[0]]
+        t = np.zeros((len(counts), len(eta), pairs.shape[1]))
+        for k, values in enumerate(apart):
+            np.add.at(t[:, k], (cell, unit), values)
+        in_group = np.equal.outer(pairs[0], np.arange(len(units.number))).astype(float)
+        t -= t @ (in_group / np.maximum(units.listed, 1)) @ in_group.T
+        if np.abs(t).max() <= _TINY * np.abs(eta).max():
+            continue
+        variance = listed**2 * (1 / units.number[pairs[0]] + 1 / listed)
+        t *= np.sqrt(variance / np.maximum(listed - 1, 1) / len(eta))
+        out.append(NewEffects(1.0, np.full(t[0].size, place), t.reshape(len(counts), -1)))
     return tuple(out)
 
 
@@ -235,7 +297,7 @@ class NewRows:
 
 
 def new_rows(new: Sequence[NewUnits], rng: np.random.Generator) -> NewRows:
-    """Lay new units out as listed ones that are taken in turn, in random order.
+    """Lay new units out as listed ones, which are a sample of more and are drawn from as such.
 
     Units that groups share are new to all of them: these have equal numbers.
     """
@@ -249,9 +311,12 @@ def new_rows(new: Sequence[NewUnits], rng: np.random.Generator) -> NewRows:
         rows: list[np.ndarray] = []
         names: list[np.ndarray] = []
         for place, count in enumerate(number):
-            listed = rng.permutation(np.unique(codes[group == place]))
-            for k in range(count if len(listed) else 0):
-                chosen = np.flatnonzero((codes == listed[k % len(listed)]) & (group == place))
+            listed = np.unique(codes[group == place])
+            if len(listed) == 0:
+                continue
+            sample = rng.choice(listed, len(listed))
+            for unit in rng.choice(sample, count):
+                chosen = np.flatnonzero((codes == unit) & (group == place))
                 rows.append(chosen)
                 names.append(np.full(len(chosen), len(names)))
         chosen = np.concatenate(rows)

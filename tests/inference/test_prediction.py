@@ -17,8 +17,9 @@ from bayesbias.models.spec import load_model
 LABELS = ["level", "name", "contrast"]
 
 
-def asked_of(design, table, new):
-    return contrasts_of_means(design, predicted_means(design, new_units(design, table, new, NOUNS)))
+def asked_of(design, table, new, draws):
+    means = predicted_means(design, new_units(design, table, new, NOUNS), lambda names, most: draws)
+    return contrasts_of_means(design, means)
 
 
 def place_of(asked, *key):
@@ -33,7 +34,7 @@ def test_new_words_add_their_gaps_and_noise():
     label = design.coords["connection"].index
     gap, noise = (x[name] ** 2 for name in ("word_by_connection_sd", "sigma"))
     numbers = {name: 5 + 2 * k for k, name in enumerate(design.coords["protected_class"])}
-    asked = asked_of(design, table, {"words": numbers})
+    asked = asked_of(design, table, {"words": numbers}, x)
     variance = asked.linear.new_variance(x)
     for name, words in numbers.items():
         own = table[table["protected_class"] == name]
@@ -67,7 +68,7 @@ def test_variance_is_that_of_tables_with_new_units(model, new):
         listed = table.groupby(by)[column].nunique()
         noun = {"protected_word": "words", "attribute": "attributes"}[column]
         asked[noun] = (times * listed).to_dict()
-    predicted = asked_of(design, table, asked)
+    predicted = asked_of(design, table, asked, x)
 
     # Effects of new units are drawn, and all others are those of the listed table.
     drawn = Design.of(spec, again)
@@ -211,3 +212,29 @@ def test_intervals_hold_what_new_words_show(kind):
         held += row["low"] <= means["a"] - means["b"] <= row["high"]
     low, high = stats.binom.ppf([0.001, 0.999], tables, 0.89) / tables
     assert low <= held / tables <= high
+
+
+def test_words_with_items_of_their_own_differ_in_these():
+    """Each word has two of six items: means of item effects vary between words, listed and new."""
+    frame = crossed(words=9, templates=1, items=6)
+    rng = np.random.default_rng(5)
+    keep = frame.groupby("word")["item"].transform(lambda items: rng.permutation(len(items)) < 2)
+    result = quick(frame[keep.astype(bool)], draws=100, tune=100, chains=2)
+    questions, design = result._questions()
+    (draw,) = (result.fit.scales_and_effects(design.spec.mu, 1),)
+    units = result._new_units({"words": 4})
+    means = predicted_means(design, units, lambda names, most: draw, levels=["overall"])
+    (layouts,) = [new for new in means.linear.shared if new.sd == 1.0]
+    found = dict(zip([key[2] for key in means.keys], (layouts.weights**2).sum(axis=1), strict=True))
+    effect = np.zeros(len(questions))
+    for name in design.spec.mu:
+        if not {"word", "question"} & {*design.spec.parameters[name].dims}:
+            effect += draw[name].ravel()[design.index[name]]
+    by_word = pd.Series(effect).groupby([questions["arm"], questions["word"]]).mean()
+    for arm, values in by_word.groupby(level=0):
+        assert found[arm] == pytest.approx(values.var(ddof=1) * (1 / 4 + 1 / 9), rel=1e-9)
+    balanced = quick(frame, draws=100, tune=100, chains=2)
+    design = balanced._questions()[1]
+    effects = balanced.fit.scales_and_effects
+    means = predicted_means(design, balanced._new_units({"words": 4}), effects, None, ["overall"])
+    assert all(new.sd != 1.0 for new in means.linear.shared)

@@ -349,8 +349,9 @@ class ResponsesResult(Result):
           are drawn.
 
         The rest stays as in the fitted table: the words, prompts and items that are not new, with what
-        is known of their effects; the number of answers to a question; and which questions a unit has.
-        The mean is over questions, and groups are compared on questions that both answered. New
+        is known of their effects; and the number of answers to a question. Where units of a group have
+        questions of their own, such as three of many items each, so have new ones. The mean is over
+        questions, and groups are compared on questions that both answered. New
         answers share no replies with the fitted ones.
 
         Parameters
@@ -549,11 +550,15 @@ class ResponsesResult(Result):
         return fit.cached(("responses", "questions"), make)
 
     def _new_units(self, new: Any, rows: Any = slice(None)) -> list[NewUnits]:
-        """Return what is new, for some rows of the questions."""
+        """Return what is new, for some rows of the questions: those that two groups answered.
+
+        As large a share of the new units has rows there as of the listed ones.
+        """
         table, design = self._questions()
         nouns = {"words": "word", "prompts": "template", "items": "item", "templates": "template"}
         nouns |= {noun: column for column, noun in self.responses.nouns.items()}
-        return new_units(design.of_rows(rows), table[rows], new, nouns)
+        units = new_units(design, table, new, nouns)
+        return [kind.of_rows(rows) for kind in units]
 
     def _noise_of_questions(self) -> np.ndarray:
         """Return the variance of the noise of each question, over that of an answer."""

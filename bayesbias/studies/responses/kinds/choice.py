@@ -7,7 +7,7 @@ Gauss-Hermite quadrature.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ _STEEPEST = 4  # slope of log odds on a probability of one half
 MOST_PATTERNS = 30  # of covariates
 _DRAWS = 1000  # that probabilities are computed for
 _FEWEST_PREDICTED, _MOST_PREDICTED = 2000, 4000  # draws of new answers
+_LAYOUTS = 20  # of new units
 
 
 class Choice(Kind):
@@ -105,25 +106,24 @@ class Choice(Kind):
             problem = "expected answers without covariates, which say nothing of those of new ones"
             raise FitError(f"predict_mean: {problem}. Fit without adjust")
         rng = np.random.default_rng([fit.stream, seed, 18])
-        rows = new_rows(result._new_units(new), rng)
-        answers = PredictedAnswers.of(result, result._new_units(new), rows, rng)
+        new_ones = result._new_units(new)
+        size = int(np.prod(fit.shape))
+        some = np.arange(size)[:: -(-size // _MOST_PREDICTED)]
+        some = rng.permutation(np.repeat(some, -(-_FEWEST_PREDICTED // len(some))))
 
         both = self.rows_in_common(result)
-        of_arms: dict[str, dict[str, np.ndarray]] = {}
-        keys: list[Key] = []
-        columns = []
-        for model, name, arms in result._pairs():
-            label = f"{name} | {model}"
-            part = label if label in both else ""
-            if part not in of_arms:
-                chosen = both[part][rows.source] if part else np.ones(len(rows.source), dtype=bool)
-                of_arms[part] = answers.means(chosen)
-            means = of_arms[part]
-            if all(arm in means for arm in arms):
-                keys.append(("overall", "all", label))
-                columns.append(sum(weight * means[arm] for arm, weight in arms.items()))
-        draws = np.reshape(np.stack(columns, axis=-1), (fit.shape[0], -1, len(columns)))
-        return estimates(keyed_draws(draws, keys, "series", ESTIMAND), prob)
+        parts: dict[str, list[np.ndarray]] = {}
+        for draws in np.array_split(some, _LAYOUTS):
+            rows = new_rows(new_ones, rng)
+            answers = PredictedAnswers.of(result, new_ones, rows, draws, rng)
+            for label, values in answers.contrasts(result._pairs(), both).items():
+                parts.setdefault(label, []).append(values)
+
+        labels = [label for label, values in parts.items() if len(values) == _LAYOUTS]
+        keys: list[Key] = [("overall", "all", label) for label in labels]
+        columns = [np.concatenate(parts[label]) for label in labels]
+        drawn = np.stack(columns, axis=-1)[None]
+        return estimates(keyed_draws(drawn, keys, "series", ESTIMAND), prob)
 
     def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
         """Return the groups under models, and joint draws of their mean probabilities."""
@@ -160,10 +160,13 @@ class PredictedAnswers:
     Attributes
     ----------
     arm : ndarray of str, shape (rows,)
+    source : ndarray of int, shape (rows,)
+        The listed row that each row copies.
     shares : ndarray, shape (n, rows)
     """
 
     arm: np.ndarray
+    source: np.ndarray
     shares: np.ndarray
 
     @classmethod
@@ -172,39 +175,54 @@ class PredictedAnswers:
         result: ResponsesResult,
         new: Sequence[NewUnits],
         rows: NewRows,
+        some: np.ndarray,
         rng: np.random.Generator,
     ) -> PredictedAnswers:
-        """Draw effects of new units, and the answers about them."""
+        """Draw effects of new units, and the answers about them, for some draws of the fit."""
         fit = result._fitted()
-        design, draws = fit.design, fit.parameter_draws()
-        chains, n = fit.shape
-        places = np.arange(chains * n).reshape(chains, n)[:, :: -(-chains * n // _MOST_PREDICTED)]
-        repeats = -(-_FEWEST_PREDICTED // places.size)
-        some = np.repeat(places, repeats, axis=1).ravel()
-        source = rows.source
+        design, draws, source = fit.design, fit.parameter_draws(), rows.source
+        n = int(np.prod(fit.shape))
         eta = np.zeros((len(some), len(source)))
         for name in design.spec.mu:
             parameter, entry = design.spec.parameters[name], design.index[name][source]
             kinds = [k for k, units in enumerate(new) if {*parameter.dims} & units.columns]
             if not kinds or not design.spec.is_random(name):
-                eta += draws[name].reshape(chains * n, -1)[some][:, entry]
+                eta += draws[name].reshape(n, -1)[some][:, entry]
                 continue
             labels = np.stack([entry, *(rows.copies[k] for k in kinds)])
             cells, cell = np.unique(labels, axis=1, return_inverse=True)
             sd = str(parameter.args["sigma"])
             of_cell = design.parent[name, "sigma"][cells[0]]
-            sds = draws[sd].reshape(chains * n, -1)[some][:, of_cell]
+            sds = draws[sd].reshape(n, -1)[some][:, of_cell]
             eta += (sds * rng.standard_normal(sds.shape))[:, cell.ravel()]
 
         # What replies share moves the rates of the table, and once more those of new replies.
         column, shared = result._shared_by_replies("overall", "listed_words")
         if shared.shape[1] > 1:
             eta += shared[some][:, column[source]]
-            eta += shared[rng.permutation(len(shared))[some]][:, column[source]]
+            eta += shared[rng.permutation(n)[some]][:, column[source]]
         assert design.trials is not None
         trials = design.trials[source].astype(int)
         shares = rng.binomial(trials, design.outcome_type.expected(eta)) / trials
-        return cls(fit.table["arm"].astype(str).to_numpy()[source], shares)
+        return cls(fit.table["arm"].astype(str).to_numpy()[source], source, shares)
+
+    def contrasts(
+        self, pairs: Sequence[tuple[str, str, Mapping[str, float]]], both: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return draws of contrasts by their labels, on the questions that both sides answered."""
+        out = {}
+        means: dict[str, dict[str, np.ndarray]] = {}
+        for model, name, arms in pairs:
+            label = f"{name} | {model}"
+            part = label if label in both else ""
+            if part not in means:
+                chosen = both[part][self.source] if part else np.ones(len(self.source), dtype=bool)
+                means[part] = self.means(chosen)
+            if all(arm in means[part] for arm in arms):
+                out[label] = sum(
+                    (weight * means[part][arm] for arm, weight in arms.items()), np.zeros(1)
+                )
+        return out
 
     def means(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
         """Return draws of the mean share of each arm, over some of the rows."""

@@ -234,7 +234,8 @@ class Kind(ABC):
                 continue
             units = result._new_units(new, chosen)
             part = design.of_rows(chosen)
-            parts[name] = predicted_means(part, units, noise[chosen], ["overall"])
+            effects = result._fitted().scales_and_effects
+            parts[name] = predicted_means(part, units, effects, noise[chosen], ["overall"])
         (frame,) = self.contrasts(result, Means(ESTIMAND, "overall", parts, rows), prob)
         return frame
 
