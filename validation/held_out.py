@@ -266,6 +266,10 @@ def split(source, frame, number):
     by = group_of(frame, column)
     strata = source.about.get("strata", [by] if by else [])
     units = frame.loc[used, [column, *strata]].drop_duplicates()
+    if units[column].duplicated().any():
+        several = str(units.loc[units[column].duplicated(), column].iloc[0])
+        problem = "expected strata that each have units of their own"
+        raise InputError(problem, where=f"{source.path}, strata", found=several)
     parts = [units] if not strata else [part for _, part in units.groupby(strata, sort=True)]
     first, second = [], []
     for part in parts:

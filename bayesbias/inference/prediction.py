@@ -16,7 +16,8 @@ beyond the mean of its rows, new units and listed ones are both a sample of more
 
 .. math:: U^2 \Big( \frac{1}{m} + \frac{1}{U} \Big) \operatorname{var}_u(t_u) .
 
-It is zero where all units of a group have the same partners.
+It is zero where all units of a group have the same partners. Units that have one partner each of a kind,
+such as words about one item, are strata: as large a share of the new units has this partner.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ NOUNS = {"words": "protected_word", "attributes": "attribute"}
 FEWEST = 2  # listed units, to learn how they vary
 ALL = "all"
 _LAYOUT_DRAWS = 50
+_MOSTLY = 0.5  # of units; if fewer are of several groups, one of two groups is two units
 _NUMBERS = 4_000_000
 _TINY = 1e-9
 
@@ -57,33 +59,33 @@ class NewUnits:
         Columns that have new labels: that of the units, and those that belong to them.
     codes : ndarray of int, shape (n_rows,)
         The listed unit of each row.
-    group : ndarray of int, shape (n_rows,)
-        The group of each row.
-    number : ndarray of int, shape (groups,)
-        How many new units each group has.
+    stratum : ndarray of int, shape (n_rows,)
+        The group of each row, with the one partner of its unit where units have one each.
+    number : ndarray, shape (strata,)
+        How many new units each stratum has, on average.
     """
 
     column: str
     columns: frozenset[str]
     codes: np.ndarray
-    group: np.ndarray
+    stratum: np.ndarray
     number: np.ndarray
 
     @property
     def listed(self) -> np.ndarray:
-        """The number of listed units of each group."""
-        pairs = np.unique(np.stack([self.group, self.codes]), axis=1)
+        """The number of listed units of each stratum."""
+        pairs = np.unique(np.stack([self.stratum, self.codes]), axis=1)
         return np.bincount(pairs[0], minlength=len(self.number))
 
     @property
     def per_new(self) -> np.ndarray:
         """The number of listed units over that of new ones, for each row."""
-        return (self.listed / self.number)[self.group]
+        return (self.listed / self.number)[self.stratum]
 
     def of_rows(self, rows: Any) -> NewUnits:
         """Return new units for some rows, where as large a share of them has rows as of the listed ones."""
-        some = replace(self, codes=self.codes[rows], group=self.group[rows])
-        listed = np.maximum(some.listed, 1)  # of a group without rows nothing is asked
+        some = replace(self, codes=self.codes[rows], stratum=self.stratum[rows])
+        listed = np.maximum(some.listed, 1)  # of a stratum without rows nothing is asked
         return replace(some, number=self.number * listed / self.listed)
 
 
@@ -149,12 +151,32 @@ def _units(design: Design, table: pd.DataFrame, column: str, noun: str, number: 
     else:
         counts = [checks.count(number, where)] * len(groups)
 
+    units = codes
+    if determined(codes, group) is None:
+        pairs, unit_of_group = combinations([codes, group])
+        if np.mean(np.bincount(pairs[0]) > 1) <= _MOSTLY:  # a few names that groups have in common
+            units = unit_of_group
+        elif len(set(counts)) > 1:
+            problem = f"expected one number, since groups share {noun}"
+            raise InputError(problem, where=where, found=counts)
+        else:
+            counts, group = counts[:1], np.zeros_like(group)
+
     # What belongs to one unit alone is new with it, such as the question about a word.
     results = design.spec.results
     kept = {*results.fixed, results.group, *filter(None, [by])}
     belongs = [name for name in design.codes if name not in kept]
     fresh = [name for name in belongs if determined(design.codes[name], codes) is not None]
-    return NewUnits(column, frozenset({column, *fresh}), codes, group, np.array(counts))
+
+    strata = [group]
+    for unit in design.spec.units:
+        partner = design.codes[unit]
+        if unit not in (column, *fresh) and determined(units, partner) is not None:
+            strata.append(partner)
+    cells, stratum = combinations(strata)
+    found = NewUnits(column, frozenset({column, *fresh}), units, stratum, np.ones(cells.shape[1]))
+    of_group = np.bincount(cells[0], found.listed)
+    return replace(found, number=np.array(counts)[cells[0]] * found.listed / of_group[cells[0]])
 
 
 def predicted_means(
@@ -248,17 +270,22 @@ def _layouts(
     new: Sequence[NewUnits], eta: np.ndarray, cell: np.ndarray, counts: np.ndarray
 ) -> tuple[NewEffects, ...]:
     """Return by how much new units may have other partners, as effects of SD one."""
+    from scipy import sparse
+
     out = []
     means = np.stack([np.bincount(cell, values) / counts for values in eta])
     apart = (eta - means[:, cell]) / counts[cell]
     for place, units in enumerate(new):
-        pairs, unit = combinations([units.group, units.codes])
+        pairs, unit = combinations([units.stratum, units.codes])
+        n = pairs.shape[1]
         listed = units.listed[pairs[0]]
-        t = np.zeros((len(counts), len(eta), pairs.shape[1]))
+        t = np.zeros((len(counts), len(eta), n))
         for k, values in enumerate(apart):
             np.add.at(t[:, k], (cell, unit), values)
-        in_group = np.equal.outer(pairs[0], np.arange(len(units.number))).astype(float)
-        t -= t @ (in_group / np.maximum(units.listed, 1)) @ in_group.T
+        shape = (n, len(units.number))
+        strata = sparse.csr_array((np.ones(n), (np.arange(n), pairs[0])), shape=shape)
+        flat = t.reshape(-1, n)
+        flat -= (flat @ strata)[:, pairs[0]] / listed
         if np.abs(t).max() <= _TINY * np.abs(eta).max():
             continue
         variance = listed**2 * (1 / units.number[pairs[0]] + 1 / listed)
@@ -297,26 +324,23 @@ class NewRows:
 
 
 def new_rows(new: Sequence[NewUnits], rng: np.random.Generator) -> NewRows:
-    """Lay new units out as listed ones, which are a sample of more and are drawn from as such.
-
-    Units that groups share are new to all of them: these have equal numbers.
-    """
+    """Lay new units out as listed ones, which are a sample of more and are drawn from as such."""
     source = np.arange(len(new[0].codes))
     copies: list[np.ndarray] = []
     for units in new:
-        codes, group = units.codes[source], units.group[source]
-        number = units.number
-        if determined(codes, group) is None:
-            group, number = np.zeros_like(group), number[:1]
+        codes, stratum = units.codes[source], units.stratum[source]
+        # Shares of units are rounded by chance, and the number of a group is kept.
+        ends = np.floor(np.cumsum(units.number) + rng.random() * (1 - _TINY) + _TINY / 2)
+        counts = np.diff(ends, prepend=0).astype(int)
         rows: list[np.ndarray] = []
         names: list[np.ndarray] = []
-        for place, count in enumerate(number):
-            listed = np.unique(codes[group == place])
+        for place, count in enumerate(counts):
+            listed = np.unique(codes[stratum == place])
             if len(listed) == 0:
                 continue
             sample = rng.choice(listed, len(listed))
             for unit in rng.choice(sample, count):
-                chosen = np.flatnonzero((codes == unit) & (group == place))
+                chosen = np.flatnonzero((codes == unit) & (stratum == place))
                 rows.append(chosen)
                 names.append(np.full(len(chosen), len(names)))
         chosen = np.concatenate(rows)

@@ -10,7 +10,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import contrasts_of_means
-from bayesbias.inference.prediction import NOUNS, new_units, predicted_means
+from bayesbias.inference.prediction import NOUNS, new_rows, new_units, predicted_means
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -238,3 +238,51 @@ def test_words_with_items_of_their_own_differ_in_these():
     effects = balanced.fit.scales_and_effects
     means = predicted_means(design, balanced._new_units({"words": 4}), effects, None, ["overall"])
     assert all(new.sd != 1.0 for new in means.linear.shared)
+
+
+def test_words_of_one_item_each_are_strata():
+    """Of ten words of a group, six are about the first item: so are six of ten new ones."""
+    frame = crossed(words=10, templates=3, items=2)
+    first = frame["word"].str[1:].astype(int) < 6
+    frame = frame[first == (frame["item"] == "i0")]
+    result = quick(frame, draws=100, tune=100, chains=2)
+    (units,) = result._new_units({"words": 5})
+    assert sorted(units.number) == [2, 2, 3, 3]
+    questions, _ = result._questions()
+    for seed in range(5):
+        rows = new_rows([units], np.random.default_rng(seed))
+        copied = questions.iloc[rows.source]
+        words = pd.Series(rows.copies[0]).groupby(
+            [copied["group"].to_numpy(), copied["item"].to_numpy()]
+        )
+        assert words.nunique().to_dict() == {
+            ("a", "i0"): 3, ("a", "i1"): 2, ("b", "i0"): 3, ("b", "i1"): 2
+        }  # fmt: skip
+    effects = result.fit.scales_and_effects
+    means = predicted_means(result._questions()[1], [units], effects, None, ["overall"])
+    assert all(new.sd != 1.0 for new in means.linear.shared)
+
+
+def test_prompts_that_groups_share_are_new_to_both():
+    result = quick(choice_answers(), draws=100, tune=100, chains=2)
+    (units,) = result._new_units({"prompts": 7})
+    rows = new_rows([units], np.random.default_rng(0))
+    copied = result._questions()[0].iloc[rows.source]
+    assert len(rows.source) == 7 * 10
+    assert (copied.groupby(rows.copies[0])["group"].nunique() == 2).all()
+    assert (copied.groupby(rows.copies[0])["template"].nunique() == 1).all()
+
+
+def test_words_that_most_groups_share_have_one_number():
+    """Of words in the answers of both groups m are new to both; a few shared ones are two words each."""
+    frame = choice_answers()
+    shared = frame.assign(word=frame["word"].str[1:])
+    result = quick(shared, draws=100, tune=100, chains=2)
+    (units,) = result._new_units({"words": 3})
+    assert units.number.tolist() == [3]
+    with pytest.raises(InputError, match="expected one number, since groups share words"):
+        result.predict_mean({"words": {"a": 3, "b": 4}})
+    few = frame.assign(word=frame["word"].replace({"a0": "same", "b0": "same"}))
+    (units,) = quick(few, draws=100, tune=100, chains=2)._new_units({"words": {"a": 3, "b": 4}})
+    assert units.number.tolist() == [3, 4]
+    assert units.listed.tolist() == [5, 5]

@@ -190,3 +190,9 @@ def test_words_are_dealt_within_strata(tmp_path):
     counts = rows[halves.first].groupby(["group", "item"])["word"].nunique()
     assert isinstance(counts, pd.Series)
     assert set(counts) == {2}
+
+
+def test_strata_that_share_words_are_refused(tmp_path, capsys):
+    path = answers_source(tmp_path, more='strata = ["template"]')
+    assert run(path, tmp_path) == 2
+    assert "strata: expected strata that each have units of their own" in capsys.readouterr().err
