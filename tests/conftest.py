@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import signal
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -47,6 +48,12 @@ def _not_to_the_platter():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
         yield
+
+
+def pytest_configure():
+    """Take Ctrl-C as a terminal sends it, also where the tests run in the background of a shell."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish():

@@ -37,12 +37,18 @@ class Design:
         The coverage that is asked for.
     draw : callable
         ``draw(rng)`` returns rows, and the true mean of each group for the estimand.
+    model : str, optional
+        By default that of the answers.
+    scale : str
+        Of the contrasts; by default the first.
     """
 
     words: str
     estimand: str
     least: float
     draw: Callable[[np.random.Generator], tuple[list[tuple], np.ndarray]]
+    model: str | None = None
+    scale: str = ""
 
 
 def crossed(
@@ -146,6 +152,31 @@ def chosen(rng, word_sds=(1.0, 1.0), words=10, templates=4, repeats=5):
     return rows, np.array(means)
 
 
+CUTS = np.array([0.0, 0.8, 1.7, 2.7])  # of ratings from 1 to 5, in log odds
+RATING_SDS = {"word": 0.5, "item": 0.7, "group_by_item": 0.3}
+
+
+def rated(rng, words=12, items=12, level=None):
+    """Draw ratings of two groups, of which about 60 % are the lowest; the truth is their mean, or P(at least level)."""
+    centers = rng.normal(-0.55, 0.4, 2)
+    of_item = rng.normal(0, RATING_SDS["item"], items)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    spread = np.sqrt(sum(sd**2 for sd in RATING_SDS.values()))
+    rows, means = [], []
+    for group, center in enumerate(centers):
+        above = expit(center + spread * nodes[:, None] - CUTS)
+        above = weights @ above / weights.sum()
+        means.append(1 + above.sum() if level is None else above[level - 2])
+        eta = center + of_item + rng.normal(0, RATING_SDS["group_by_item"], items)
+        eta = eta + rng.normal(0, RATING_SDS["word"], words)[:, None]
+        ratings = 1 + np.digitize(eta + rng.logistic(size=eta.shape), CUTS)
+        rows += [
+            (f"g{group}", f"g{group}w{w}", "", f"i{i}", int(ratings[w, i]))
+            for w, i in np.ndindex(eta.shape)
+        ]
+    return rows, np.array(means)
+
+
 def design(about, estimand, least=0.84, **options):
     """Return a design of `crossed`."""
     return Design(about, estimand, least, functools.partial(crossed, estimand=estimand, **options))
@@ -181,6 +212,14 @@ DESIGNS = {
         functools.partial(chosen, word_sds=(2.0, 0.4, 0.4, 0.4, 0.4)),
     ),
     "skewed": Design("scores near 0: means .03 and .09", "population", 0.82, skewed),
+    "ordered": Design(
+        "ratings of 1 to 5, 60 % at 1, as ordered levels: mean", "population", 0.84, rated, "ordered"
+    ),
+    "ordered_above": Design(
+        "ratings of 1 to 5, 60 % at 1, as ordered levels: P(at least 2)", "population", 0.84,
+        functools.partial(rated, level=2), "ordered", "at_least_2",
+    ),
+    "floor": Design("ratings of 1 to 5, 60 % at 1, as numbers: mean", "population", 0.84, rated),
 }  # fmt: skip
 
 
@@ -190,9 +229,9 @@ def one(name, number):
     rng = np.random.default_rng([number, list(DESIGNS).index(name), 41])
     rows, means = about.draw(rng)
     table = bb.responses_table(pd.DataFrame(rows, columns=COLUMNS))
-    found = bb.fit_responses(table, seed=number, **SAMPLING)
+    found = bb.fit_responses(table, about.model, seed=number, **SAMPLING)
     contrasts = found.contrasts(PROB, estimand=about.estimand, level="overall")
-    contrasts = contrasts[contrasts["scale"] != "log_odds"]
+    contrasts = contrasts[contrasts["scale"] == (about.scale or found.main_scale)]
     label = "g0 - g1" if len(means) == 2 else "g0 - others"
     row = contrasts.set_index("contrast").loc[label]
     truth = means[0] - means[1:].mean()

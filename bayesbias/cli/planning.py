@@ -28,6 +28,18 @@ SIZES = (
     Column("simulated_80", "80% are below", "number", digits=3),
     Column("enough", "enough?"),
 )
+ANSWERS = (
+    Column("design", "design"),
+    Column("words", "words", "count"),
+    Column("prompts", "prompts", "count"),
+    Column("items", "items", "count"),
+    Column("repeats", "repeats", "count"),
+    Column("mean_width", "mean width", "number", digits=3),
+    Column("se", "SE", "number", digits=3),
+    Column("width_80", "80% are below", "number", digits=3),
+    Column("enough", "enough?"),
+)
+OF_ANSWERS = ("words", "prompts", "items", "repeats")
 COVERED = (
     "kind",
     "level",
@@ -87,6 +99,12 @@ def _finished_cells(plan: SweepPlan, out: Path) -> str:
 )
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
+    if given["responses"] is not None or given["sds"]:
+        _plan_answers(fit, given)
+        return
+    if unused := [name for name in OF_ANSWERS if given[name] is not None]:
+        problem = f"expected --{unused[0]} beside --responses or --sds, got neither"
+        raise InputError(problem, where=f"--{unused[0]}")
     if (given["width"] is None) == (given["reliability"] is None):
         got = "neither" if given["width"] is None else "both"
         raise InputError(f"expected --width or --reliability, got {got}")
@@ -127,6 +145,52 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     answer = {**goal, "rows": files.records(frame)}
     title = f"\nWords and attributes {each} for {wanted}\n"
     lines = [title, *shared.lines_of(shown, SIZES, given["prob"])]
+    shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
+
+
+def _plan_answers(fit: Path | None, given: dict[str, Any]) -> None:
+    """Show the width of an interval of answers for several designs."""
+    for name, value in (("fit", fit), ("reliability", given["reliability"])):
+        if value is not None:
+            problem = f"expected --responses or --sds alone, got --{name} too"
+            raise InputError(problem, where=f"--{name}")
+    source: Any = given["responses"]
+    if source is not None and given["sds"]:
+        raise InputError("expected --responses or --sds, got both", where="--sds")
+    if source is None:
+        source = shared.numbers_named(given["sds"], "--sds", "NAME=SD, such as word=0.2")
+    else:
+        source = bb.load_run(source).result
+    names = ("width", "contrast", "estimand", "prob", "check", "seed", "workers", "dask")
+    goal = shared.chosen(given, *names, *OF_ANSWERS)
+    progress = False if given["as_json"] else None
+    frame = bb.simulation.plan_responses(source, **goal, progress=progress)
+
+    shown = frame.assign(enough=frame["enough"].map({True: "yes", False: "no"}))
+    left_out = [name for name in OF_ANSWERS if frame[name].eq(1).all()]
+    if given["width"] is None:
+        left_out.append("enough")
+    columns = [column for column in ANSWERS if column.name not in left_out]
+    said = "No number clearly makes the interval narrower if it is doubled."
+    if first := frame.attrs["first"]:
+        now, row = frame.iloc[0], frame[frame["design"] == f"twice the {first}"].iloc[0]
+        said = (
+            f"Raise {first} first: twice as many make the interval {row['mean_width']:.3f} wide on "
+            f"average instead of {now['mean_width']:.3f}."
+        )
+    floor = frame.attrs["floor"]
+    if floor is not None:
+        said += f" Repeats alone do not make it narrower than about {floor:.3f}."
+    notes = ["Mean width over simulated tables, and the width that 80% of them stay below."]
+    if given["width"] is not None:
+        notes.append("Enough: 80% of studies have intervals as narrow as --width, or narrower.")
+    if floor is None:
+        notes.append(
+            "There is one answer to each question, which does not tell what repeats change."
+        )
+    answer = {**goal, **frame.attrs, "rows": files.records(frame)}
+    what = f"{given['prob']:.0%} interval of {frame.attrs['contrast']} ({frame.attrs['estimand']})"
+    lines = [f"\nWidth of the {what}\n", *shared.lines_of(shown, columns, given["prob"])]
     shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
 
 

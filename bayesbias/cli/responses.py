@@ -12,11 +12,13 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import files
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.sections import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.classifiers.predictions import Predictions
+    from bayesbias.studies.responses.table import Responses
 
 
 @click.group(cls=shared.Group)
@@ -26,34 +28,18 @@ def responses() -> None:
 
 @responses.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@shared.options("own.responses-fit", *shared.SAMPLING, "prob", "require", *shared.OUTPUT)
-def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
+@shared.options(
+    "own.responses-read", "own.responses-fit", *shared.SAMPLING, "prob", "require", *shared.OUTPUT
+)
+def fit(files: tuple[str, ...], **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")
-    named = _pairs(columns, "--columns", "OURS=THEIRS, such as outcome=score")
-    numbers = _pairs(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
-    values = {}
-    for label, number in numbers.items():
-        try:
-            values[label] = float(number)
-        except ValueError:
-            problem = f"expected a number for {label!r}, got {number!r}"
-            raise InputError(problem, where="--map") from None
-    if given["outcome"] not in (None, "refused"):
-        named["outcome"] = given["outcome"]
+    from bayesbias.core.factors import Contrast, sides
     from bayesbias.studies import requirements
-    from bayesbias.studies.responses.factorial import Contrast, contrasts_of, sides
+    from bayesbias.studies.responses.factorial import contrasts_of
     from bayesbias.studies.responses.fitting import EACH
 
-    table = bb.studies.load_responses(
-        files,
-        layout=given["layout"],
-        columns=named,
-        positive=given["positive"],
-        where=given["where"],
-        refused=given["outcome"] == "refused",
-        values=values,
-    )
+    table = _answers(files, given)
     if given["require"]:  # names are known before the fit
         pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
         means = [f"{name} - mean" for name in table.groups]
@@ -70,15 +56,72 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
         click.get_current_context().exit(1)
 
 
-def _pairs(text: str, option: str, expected: str) -> dict[str, str]:
-    """Return the pairs of an option, which are separated by commas."""
-    pairs = {}
-    for part in filter(None, text.split(",")):
-        name, _, value = map(str.strip, part.rpartition("="))
-        if not (name and value):
-            raise InputError(f"expected {expected}", where=option, found=part)
-        pairs[name] = value
-    return pairs
+def _answers(files: tuple[str, ...], given: dict[str, Any]) -> Responses:
+    """Read the table of answers of a command."""
+    named = shared.pairs_of(given["columns"], "--columns", "OURS=THEIRS, such as outcome=score")
+    values = shared.numbers_named(given["map"], "--map", "LABEL=NUMBER, such as Hire=1,Reject=0")
+    if given["outcome"] not in (None, "refused"):
+        named["outcome"] = given["outcome"]
+    return bb.studies.load_responses(
+        files,
+        layout=given["layout"],
+        columns=named,
+        positive=given["positive"],
+        where=given["where"],
+        refused=given["outcome"] == "refused",
+        values=values,
+    )
+
+
+SPLITS = (
+    Column("split", "split", "count"),
+    Column("model", "model"),
+    Column("mean", "mean", "signed"),
+    Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high"),
+    Column("excluded", "excludes 0"),
+)
+
+
+@responses.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@shared.options(
+    "own.responses-read",
+    "own.responses-placebo",
+    "seed",
+    "engine",
+    "prob",
+    "as_json",
+    seed=0,
+    engine="quick",
+)
+def placebo(files: tuple[str, ...], **given: Any) -> None:
+    """Compare random halves of the words of one group."""
+    table = _answers(files, given)
+    goal = shared.chosen(given, "splits", "seed", "prob", "engine")
+    progress = False if given["as_json"] else None
+    frame = bb.studies.fit_placebo(table, given["group"], **goal, progress=progress)
+
+    about, n = frame.attrs, len(frame)
+    low, high = about["range"]
+    said = (
+        f"{about['excluded']} of {n} intervals exclude 0. By chance {about['expected']:.1f} are "
+        f"expected, and with a probability of 95% {low} to {high}."
+    )
+    warnings = []
+    if about["excluded"] > high:
+        warnings.append(
+            "Intervals exclude 0 too often: something that answers share is missing in the columns. "
+            "Name the prompt and the item (--columns template=NAME,item=NAME)."
+        )
+    notes = ["Splits share their answers, so that the range is a little too narrow."]
+    if about["excluded"] < low:
+        notes.append("Intervals exclude 0 less often than they might: they are on the safe side.")
+    shown = frame.assign(excluded=frame["excludes_zero"].map({True: "yes", False: "no"}))
+    columns = [column for column in SPLITS if column.name != "model" or frame["model"].ne("").any()]
+    halves = f"{about['words']} {table.noun}s of {about['group']} in two random halves"
+    lines = [f"\nDifference of {halves}\n", *shared.lines_of(shown, columns, given["prob"])]
+    answer = {**goal, **about, "rows": frame.to_dict("records")}
+    shared.tell_table(answer, f"placebo | seed {given['seed']}", lines, said, notes, warnings)
 
 
 @responses.command("sentences")

@@ -207,6 +207,29 @@ def chosen(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: given[name] for name in names if given.get(name) is not None}
 
 
+def pairs_of(text: str, option: str, expected: str) -> dict[str, str]:
+    """Return the pairs of an option, which are separated by commas."""
+    pairs = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = map(str.strip, part.rpartition("="))
+        if not (name and value):
+            raise InputError(f"expected {expected}", where=option, found=part)
+        pairs[name] = value
+    return pairs
+
+
+def numbers_named(text: str, option: str, expected: str) -> dict[str, float]:
+    """Return the numbers of an option, such as ``Hire=1,Reject=0``, by their names."""
+    values = {}
+    for label, number in pairs_of(text, option, expected).items():
+        try:
+            values[label] = float(number)
+        except ValueError:
+            problem = f"expected a number for {label!r}, got {number!r}"
+            raise InputError(problem, where=option) from None
+    return values
+
+
 def sampling_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the sampler, and whether it shows its progress."""
     return {**chosen(given, *SAMPLING), "progress": False if given["as_json"] else None}

@@ -152,6 +152,21 @@ def checked_texts(
 # Files
 
 
+def joined(frame: pd.DataFrame, separator: str = " | ") -> pd.Series:
+    """Return the texts of each row as one.
+
+    Examples
+    --------
+    >>> joined(pd.DataFrame({"group": ["a", "b"], "item": ["x", "y"]})).tolist()
+    ['a | x', 'b | y']
+    """
+    first, *others = frame.columns
+    out = frame[first]
+    for name in others:
+        out = out + separator + frame[name]
+    return out
+
+
 def read_cells(path: Path) -> tuple[pd.DataFrame, str]:
     """Read a small table of texts; return it without columns that have no name, and its separator.
 

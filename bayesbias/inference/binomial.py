@@ -67,6 +67,7 @@ from bayesbias.inference.likelihood import (
     prior_arrays,
 )
 from bayesbias.inference.sampling import (
+    FEW_EFFECTS,
     Engine,
     Sampled,
     ScaleApproximation,
@@ -91,7 +92,7 @@ _STILL, _STILL_WIDE = 1e-3, 1e-2  # in log odds, and relative to their variance
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 25.0, 25.0  # effective draws
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, 400), (1e-2, 200), (1e-1, 128)), 64
-_FEW_EFFECTS, _MOST_OF_NUTS = 50, 2000  # for NUTS in seconds, and at all
+_MOST_OF_NUTS = 2000  # effects
 _BOUNDS_OF_A_FIT, _LONG_S = 1000, 60.0  # densities' worth, and the time they may take
 _LITTLE = 0.1  # in posterior SDs
 _CHECKED = 6  # points
@@ -258,12 +259,16 @@ class Binomial(Unbalanced):
             inverse, diagonal = factor.inverse_at_entries()
             spread = self.layout.row_variances(inverse, sds)
             p = 1.0 / (1.0 + np.exp(-fitted.log_odds))
-            bends = spread * self.weights * p * (1.0 - p) * (1.0 - 2.0 * p)
+            weight = self.weights * p * (1.0 - p)
+            bends = spread * weight * (1.0 - 2.0 * p)
             shift = factor.solve(sds * self.layout.products(bends))
             self._starts["mode"] = self._start(theta, sds, fitted, factor)
         v = fitted.standard
         of_columns = diagonal + v * v - 1.0 - shift * v
         gradient += np.bincount(self.number, of_columns, self.n_theta)[: self.n_theta]
+        of_rows = self.design.y - self.weights * p
+        of_rows -= 0.5 * (bends - weight * self.layout.sums(sds * shift))
+        self._add_slopes(theta, of_rows, gradient)
         return value, gradient
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
@@ -342,8 +347,30 @@ class Binomial(Unbalanced):
             _at_log_odds(y, n, log_odds, residual, weight)
         return weight
 
-    def _log_odds(self, sds: np.ndarray, standard: np.ndarray) -> np.ndarray:
-        return self.offset + self.layout.sums(sds * standard)
+    def _log_odds(self, theta: np.ndarray, sds: np.ndarray, standard: np.ndarray) -> np.ndarray:
+        return self._offset_at(theta) + self.layout.sums(sds * standard)
+
+    # -- what other parameters than SDs of effects change ------------------------------------------
+
+    def _offset_at(self, theta: np.ndarray) -> np.ndarray:
+        """Return the log odds of the rows without effects."""
+        return self.offset
+
+    def _constant_at(self, theta: np.ndarray) -> float:
+        """Return what the log likelihood has beside the log odds of rows."""
+        return self.constant
+
+    def _pulls(self, theta: np.ndarray, weight: np.ndarray) -> np.ndarray | float:
+        """Return how parameters that move the offset pull at effects, (columns, n_theta), halved."""
+        return 0.0
+
+    def _add_slopes(
+        self,
+        theta: np.ndarray,
+        of_rows: np.ndarray,
+        gradient: np.ndarray,
+    ) -> None:
+        """Add to the gradient what parameters beside SDs have, given the slopes for log odds."""
 
     def _standardized(self, effects: np.ndarray, sds: np.ndarray) -> np.ndarray:
         """Return effects over their SDs; zero where that would be far out."""
@@ -361,11 +388,11 @@ class Binomial(Unbalanced):
         layout, y, n = self.layout, self.design.y, self.weights
         residual, weight = np.empty(len(y)), np.empty(len(y))
         standard = np.zeros(len(sds))
-        log_odds = self.offset
+        log_odds = self._offset_at(theta)
         value = _at_log_odds(y, n, log_odds, residual, weight)
         if "mode" in self._starts:
             near = self._standardized(self._starts["mode"].at(theta), sds)
-            log_odds_near = self._log_odds(sds, near)
+            log_odds_near = self._log_odds(theta, sds, near)
             value_near = _at_log_odds(y, n, log_odds_near, residual, weight) - 0.5 * near @ near
             if value_near > value:
                 standard, log_odds, value = near, log_odds_near, value_near
@@ -387,7 +414,7 @@ class Binomial(Unbalanced):
                 last, share = gain, 1.0
                 while True:
                     moved = standard + share * step
-                    log_odds_moved = self._log_odds(sds, moved)
+                    log_odds_moved = self._log_odds(theta, sds, moved)
                     value_moved = _at_log_odds(y, n, log_odds_moved, residual, weight)
                     value_moved -= 0.5 * float(moved @ moved)
                     if value_moved >= value - rounding or share < _SHORTEST:
@@ -400,7 +427,7 @@ class Binomial(Unbalanced):
                 if close < _CLOSE:
                     _at_log_odds(y, n, log_odds, residual, weight)
                     log_determinant = factor.update(layout.cross_products(weight), sds)
-                log_likelihood = value + self.constant - 0.5 * log_determinant
+                log_likelihood = value + self._constant_at(theta) - 0.5 * log_determinant
                 return Fitted(log_likelihood, standard, log_odds, np.zeros(0))
         return Fitted(-math.inf, standard, log_odds, np.zeros(0))
 
@@ -410,7 +437,7 @@ class Binomial(Unbalanced):
         start = self._starts.get("closest")
         if start is not None:
             standard = self._standardized(start.at(theta), sds)
-            log_odds, spread = self._log_odds(sds, standard), start.spread
+            log_odds, spread = self._log_odds(theta, sds, standard), start.spread
         else:
             at_mode = self._mode(theta, sds, factor)
             if not math.isfinite(at_mode.log_likelihood):
@@ -446,7 +473,7 @@ class Binomial(Unbalanced):
         if not math.isfinite(log_determinant):
             return Fitted(-math.inf, standard, log_odds, spread)
         value = _expected(y, n, log_odds, found, _NODES, _NODE_WEIGHTS, residual, weight)
-        value += self.constant - 0.5 * (standard @ standard + diagonal.sum() - len(sds))
+        value += self._constant_at(theta) - 0.5 * (standard @ standard + diagonal.sum() - len(sds))
         return Fitted(value - 0.5 * log_determinant, standard, log_odds, found)
 
     def _start(self, theta: np.ndarray, sds: np.ndarray, fitted: Fitted, factor: Factor) -> Start:
@@ -456,6 +483,7 @@ class Binomial(Unbalanced):
         """
         v, n_theta = fitted.standard, self.n_theta
         columns = np.where(self.number[:, None] == np.arange(n_theta), v[:, None], 0.0)
+        columns -= sds[:, None] * self._pulls(theta, self._weight_of(fitted))
         slopes = factor.unwhitened(factor.whitened(columns))
         slopes *= 2.0 * sds[:, None]
         return Start(theta.copy(), sds * v, slopes, fitted.spread)
@@ -512,23 +540,25 @@ def approximated(design: Design, method: str) -> Binomial:
         With its rows sorted.
     method : {"variational", "laplace"}
     """
-    return replace(Binomial.of(design), variational=method == "variational")
+    return replace(_reduction_of(design), variational=method == "variational")
 
 
-def is_small_and_extreme(design: Design) -> bool:
-    """Return whether there are few effects, and a group whose answers all agree.
+def _reduction_of(design: Design) -> Binomial:
+    """Return the reduction of counts, or of ordered levels, which are counts at each cut."""
+    if design.outcome_type.engine == "ordered":
+        from bayesbias.inference.ordered import Ordered
 
-    Its log odds are skewed, so that no normal distribution is close to theirs; and NUTS is fast.
+        return Ordered.of(design)
+    return Binomial.of(design)
+
+
+def has_few_effects(design: Design) -> bool:
+    """Return whether NUTS is a matter of seconds.
+
+    The posterior of few effects is skewed, so that no normal distribution is close to it. Levels have
+    no compiled density for NUTS: row by row it would take a minute.
     """
-    trials = np.asarray(design.trials)
-    effects = 0
-    for name in design.spec.mu:
-        effects += len(np.unique(design.index[name]))
-    if effects > _FEW_EFFECTS:
-        return False
-    _, group = design.labels(design.spec.results.group)
-    chosen, answers = np.bincount(group, design.y), np.bincount(group, trials)
-    return bool(((chosen == 0) | (chosen == answers)).any())
+    return design.trials is not None and design.effects <= FEW_EFFECTS
 
 
 def laplace_is_enough(reduced: Binomial, start: ScaleApproximation, seed: int) -> bool:
@@ -564,7 +594,7 @@ def sample_quickly(
     import xarray as xr
 
     asked = settings.get("engine", "nuts")
-    if asked == "nuts" or (asked == "auto" and is_small_and_extreme(design)):
+    if asked == "nuts" or (asked == "auto" and has_few_effects(design)):
         return None, Engine(asked=asked), None
     try:
         reduced = approximated(design, "variational")

@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import FitError, checks
+from bayesbias.core.factors import LEVELS, Contrast
 from bayesbias.inference.linear import (
     Key,
     Linear,
@@ -55,8 +56,13 @@ PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 
 
-def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantities:
-    """Return the means of an estimand, or their contrasts, at all levels of a model."""
+def asked_quantities(
+    design: Design, estimand: str, contrasted: bool, crossed: Sequence[Contrast] = ()
+) -> Quantities:
+    """Return the means of an estimand, or their contrasts, at all levels of a model.
+
+    Classes that cross factors are also compared as `crossed` says, but for single new words.
+    """
     results, new = design.spec.results, estimand in PREDICTIVE
     pairs = contrasted_pairs(design)
     if new and contrasted and not results.between:
@@ -64,7 +70,7 @@ def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantit
     means = new_quantities(design, estimand) if new else mean_quantities(design, estimand)
     if not contrasted:
         return means
-    out = contrasts_of_means(design, means, pairs, new)
+    out = contrasts_of_means(design, means, pairs, new, crossed)
     if not new:
         return out
     return Quantities.joined([new_quantities(design, estimand, pairs), out])
@@ -75,6 +81,7 @@ def contrasts_of_means(
     means: Quantities,
     pairs: Sequence[tuple[str, str]] | None = None,
     new: bool = False,
+    crossed: Sequence[Contrast] = (),
 ) -> Quantities:
     """Return the contrasts of means that a model has, at all levels of these means.
 
@@ -86,6 +93,8 @@ def contrasts_of_means(
         What is contrasted; by default what the model contrasts.
     new : bool
         Whether means are those of single new words, which are compared between groups in pairs only.
+    crossed : sequence of Contrast
+        The contrasts of classes that cross factors.
     """
     results = design.spec.results
     labels = design.shown.get(results.group, [])
@@ -99,6 +108,11 @@ def contrasts_of_means(
         between = between_contrasts(design.shown[results.levels[level].by], labels, pairs, not new)
         for key, weighted in between.items():
             sums[key] = {(level, *mean): weight for mean, weight in weighted.items()}
+    if crossed and not new:
+        sides = {f"{a} - {b}": {a: 1.0, b: -1.0} for a, b in pairs}
+        if results.group != "connection":  # as between groups, on each set too
+            sides |= {label: {label: 1.0} for label in labels}
+        sums |= _crossed_sums(crossed, level_of_classes(design.spec), sides)
     # Means that are mixtures, such as those of a new word of any class, are not contrasted.
     number = np.bincount(means.quantity, minlength=len(means.keys))
     at = {means.keys[k]: part for part, k in enumerate(means.quantity) if number[k] == 1}
@@ -208,10 +222,35 @@ def between_contrasts(
     }
 
 
+def level_of_classes(spec: ModelSpec) -> str:
+    """Return the level of classes of words at which a model has contrasts, or an empty text."""
+    if spec.results.group != "connection" and not spec.results.between:
+        return ""
+    if same_for_all_words(spec):  # classes differ in nothing that is contrasted
+        return ""
+    levels = spec.results.levels.items()
+    return next((level for level, about in levels if about.by == "protected_class"), "")
+
+
+def _crossed_sums(
+    crossed: Sequence[Contrast], level: str, sides: Mapping[str, Mapping[str, float]]
+) -> dict[Key, Mapping[Key, float]]:
+    """Return the weights of means of classes in contrasts of factors, for each side of a mean."""
+    sums: dict[Key, Mapping[Key, float]] = {}
+    for contrast in crossed:
+        for label, side in sides.items():
+            weights: dict[Key, float] = {}
+            for name, by in contrast.weights.items():
+                for mean, sign in side.items():
+                    weights[level, name, mean] = by * sign
+            sums[contrast.level, contrast.name, label] = weights
+    return sums
+
+
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
     """Return the labels that a contrast is named after: two if it is called ``a - b``, else one.
 
-    A label may contain such a dash itself.
+    A label may contain such a dash itself. A contrast of other labels has none.
 
     Examples
     --------
@@ -222,13 +261,15 @@ def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
         return (contrast,)
     parts = contrast.split(" - ")
     cuts = ((" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts)))
-    return next(both for both in cuts if set(both) <= set(labels))
+    return next((both for both in cuts if set(both) <= set(labels)), ())
 
 
-def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
-    """Refuse a level or an estimand that a model does not have."""
+def check_asked(
+    spec: ModelSpec, level: str | None, estimand: str | None, more: Sequence[str] = ()
+) -> None:
+    """Refuse a level or an estimand that a model does not have; `more` levels are those of factors."""
     if level is not None:
-        checks.choice(level, spec.results.contrast_levels, f"{spec.label}, level")
+        checks.choice(level, (*spec.results.contrast_levels, *more), f"{spec.label}, level")
     if estimand is not None:
         checks.choice(estimand, (*ESTIMANDS, *PREDICTIVE, *spec.results.estimands), "estimand")
 
@@ -239,14 +280,17 @@ def no_contrasts(spec: ModelSpec) -> FitError:
     return FitError(f"contrasts: expected a table with {what}, got none. See means() and summary()")
 
 
+def held_overall(design: Design, estimand: str) -> set[str]:
+    """Return the dimensions that an estimand holds at every level."""
+    if estimand == "listed_words":
+        return set(design.coords)
+    return set(design.spec.results.estimands.get(estimand, ()))
+
+
 def levels_of(design: Design, estimand: str) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
     """Return the labels of each level, the code of each row, and the dimensions held."""
     results = design.spec.results
-    given = (
-        set(design.coords)
-        if estimand == "listed_words"
-        else set(results.estimands.get(estimand, ()))
-    )
+    given = held_overall(design, estimand)
     levels = {"overall": (["all"], np.zeros(len(design.y), dtype=np.int64), given)}
     for level, about in results.levels.items():
         if not about.population and estimand != "listed_words":
@@ -507,6 +551,9 @@ def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "populati
     if estimand != "population":
         return estimand.replace("_", " ")
     random = has_word_effects(spec)
+    if level in LEVELS:
+        held = spec.results.levels[level_of_classes(spec)].held
+        return "listed words, new attributes" if "protected_word" in held else "new words"
     if level in ("overall", *BETWEEN):
         return "new words" if random else "the listed words"
     about = spec.results.levels[level]

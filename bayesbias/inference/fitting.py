@@ -5,8 +5,8 @@ A fit runs in four steps:
 1. Read the model, check the table, and lay the model over it (`bayesbias.models.design`).
 2. Integrate all effects out, which leaves the standard deviations (SDs; `likelihood`). Some models
    have no such reduction.
-3. Sample the SDs (`sampling`). Of counts the effects are integrated out by an approximation
-   (`binomial`). Otherwise SDs and effects are sampled together, by a compiled density for counts
+3. Sample the SDs (`sampling`). Of counts and of ordered levels the effects are integrated out by an
+   approximation (`binomial`, `ordered`). Otherwise SDs and effects are sampled together, by a compiled density for counts
    (`counts`) or by PyMC (`graph`).
 4. Keep the draws with table, model and provenance in a `BiasFit` (`posterior`). Its tables of
    results integrate over the effects given the SDs (`linear`); `BiasFit.idata` draws the effects.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from bayesbias.inference.linear import Key, Moments, Quantities, mixtures_of, mo
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import (
     ENGINES,
+    FEW_EFFECTS,
     PAIRWISE_ASKED,
     Engine,
     Sampled,
@@ -144,14 +145,15 @@ def fit(
     sampler : {"auto", "collapsed", "pairwise"}
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through
         PyMC. ``auto`` takes the first if it applies, and else records why not. The effects of
-        binomial models it integrates out by an approximation (``variational``), or samples with the
-        SDs (``counts``). The provenance says which it was (``["sampler"]["method"]``).
+        binomial and ordered models it integrates out by an approximation (``variational``), or samples
+        with the SDs (``counts``; of ordered ones ``pairwise``). The provenance says which it was
+        (``["sampler"]["method"]``).
     engine : {"auto", "nuts", "quick"}
         How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
         Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
         be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
         a density takes a millisecond or more, as of tables that are no grid. Binomial models it
-        fits by ``quick``, but for small tables with a group whose answers all agree.
+        fits by ``quick``, but for tables of at most 250 effects.
         `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
@@ -217,9 +219,9 @@ def fit(
     # 2. Effects are integrated out.
     reduced: Reduction | None = None
     why = PAIRWISE_ASKED if sampler == "pairwise" else ""
-    # Before Numba, whose import looks through all modules that are there already.
-    import nutpie  # noqa: F401
-
+    if _takes_nuts(design, sampler, engine):
+        # Before Numba, whose import looks through all modules that are there already.
+        import nutpie  # noqa: F401
     if sampler != "pairwise":
         try:
             reduced = collapse(design)
@@ -280,13 +282,32 @@ def fit(
     return with_pointwise(result) if pointwise else result
 
 
+def _takes_nuts(design: Design, sampler: str, engine: str) -> bool:
+    """Return whether NUTS is likely to be needed, whose library takes a second to import."""
+    if sampler == "pairwise" or engine == "nuts":
+        return True
+    if engine == "quick":
+        return False
+    if design.outcome_type.engine:
+        return design.effects <= FEW_EFFECTS
+    cells = np.prod([float(len(np.unique(index))) for index in design.units.values()])
+    return bool(2 * len(design.y) > cells)
+
+
 def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:
     from bayesbias.inference.counts import sample_counts
 
     return sample_counts(design.ordered(), settings, cores)
 
 
-SAMPLERS = {"counts": _sample_counts}
+def _sample_row_by_row(design: Design, settings: Mapping[str, Any], cores: int) -> None:
+    """Return nothing: the model has no compiled density, so that PyMC samples it."""
+
+
+SAMPLERS: Mapping[str, Callable[[Design, Mapping[str, Any], int], Sampled | None]] = {
+    "counts": _sample_counts,
+    "ordered": _sample_row_by_row,
+}
 """Samplers of models that have no exact reduction, by the `engine` of their outcome.
 
 Each takes the design, the settings and the number of cores. It returns None for a model that it does

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias.core.factors import LEVELS
 from bayesbias.tables.coverage import Coverage
 
 ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
@@ -63,6 +64,9 @@ class Measured:
     chance : function, optional
         ``chance(limit, against)`` returns the probability that any difference of groups is larger than a
         limit; `against` is ``pairs``, ``others`` or ``mean``.
+    compare : function, optional
+        ``compare(names, on, estimand)`` returns the row of a contrast that no table has, as
+        `BiasFit.compare` does.
     """
 
     make_contrasts: Callable[[], pd.DataFrame] | None
@@ -70,6 +74,7 @@ class Measured:
     other: Mapping[str, Callable[[], Measure]] = field(default_factory=dict)
     refused: str = ""
     chance: Callable[[float, str], float] | None = None
+    compare: Callable[[str, str | None, str], pd.DataFrame] | None = None
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:
@@ -104,13 +109,37 @@ def share_found(coverage: Mapping[str, Any] | None, lost: int = 0) -> float | No
     return found / listed if listed else None
 
 
+def named_by_factors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts, and those of factors once more under the names that a screen has.
+
+    Such as ``woman - man``: of the first contrast, and of another with its name.
+    """
+    of_factors = rows[rows["level"].isin(LEVELS)]
+    if of_factors.empty:
+        return rows
+    first = of_factors["contrast"] == of_factors["contrast"].iloc[0]
+    named = of_factors.assign(
+        contrast=of_factors["name"],
+        name=of_factors["contrast"].mask(first, ""),
+        level=of_factors["level"].mask(first, "overall"),
+        shown=of_factors["contrast"],
+    )
+    return pd.concat([rows, named], ignore_index=True)
+
+
 def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
     """Return what limits on a result with contrasts and a coverage are compared with."""
 
     def contrasts() -> pd.DataFrame:
         rows = result.contrasts(prob=prob, detail=True)
-        return rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
+        rows = rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
+        return named_by_factors(rows)
+
+    def compare(names: str, on: str | None, estimand: str) -> pd.DataFrame:
+        rows: pd.DataFrame = result.compare(names, on, prob=prob, estimand=estimand, detail=True)
+        return rows.assign(shown="")
 
     converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
     share = share_found(result.provenance.get("coverage"))
-    return {"": Measured(contrasts, converged, with_coverage(share))}
+    by_name = compare if hasattr(result, "compare") else None
+    return {"": Measured(contrasts, converged, with_coverage(share), compare=by_name)}

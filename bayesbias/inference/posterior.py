@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks
+from bayesbias.core import FitError, InputError, checks, factors as crossing
 from bayesbias.core.conventions import PROB, ROPE, STANDARD_ROPE, default_rope
 from bayesbias.core.files import path_of
 from bayesbias.core.result import Result
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, variances
+from bayesbias.inference.comparisons import (
+    Names,
+    Side,
+    compared_quantity,
+    groups_compared,
+    read_comparison,
+)
 from bayesbias.inference.description import rows_of_fits
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import (
@@ -29,6 +36,7 @@ from bayesbias.inference.estimands import (
     check_asked,
     contrasts_of_means,
     has_word_effects,
+    level_of_classes,
     no_contrasts,
 )
 from bayesbias.inference.estimates import Answer
@@ -89,7 +97,7 @@ class BiasFit(Result):
     """
 
     MACHINERY = Result.MACHINERY | {
-        "answer", "answer_from_effects", "contrast_rows", "describe", "design", "engine",
+        "answer", "answer_from_effects", "contrast_levels", "contrast_rows", "crossed", "describe", "design", "engine",
         "first_contrasts", "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
         "scales_and_effects", "shape", "stream", "table_draws", "table_name",
     }  # fmt: skip
@@ -132,6 +140,27 @@ class BiasFit(Result):
     def engine(self) -> Engine:
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
         return self.sampling.engine
+
+    @functools.cached_property
+    def factors(self) -> crossing.Factors:
+        """The level that each class has of each factor; empty if the word list states no factors."""
+        listed = self.provenance.get("table", {}).get("wordlist") or {}
+        factors = listed.get("factors", {})
+        if not factors or not level_of_classes(self.spec) or "protected_class" not in self.table:
+            return {}
+        return crossing.of_groups(factors, [*self.table["protected_class"].astype(str).unique()])
+
+    @functools.cached_property
+    def crossed(self) -> list[crossing.Contrast]:
+        """What is compared between classes that cross factors."""
+        if not self.factors:
+            return []
+        return crossing.contrasts_of(self.factors, self.design.shown["protected_class"])
+
+    @property
+    def contrast_levels(self) -> tuple[str, ...]:
+        """The levels at which contrasts are given: those of the model, and of factors."""
+        return (*self.spec.results.contrast_levels, *(crossing.LEVELS if self.crossed else ()))
 
     def fits(self) -> dict[str, BiasFit]:
         """Return the fits that a result rests on: here the fit itself."""
@@ -279,7 +308,9 @@ class BiasFit(Result):
             shrinks.
         level : str, optional
             ``overall`` or a level of the model; by default all. The model `groups` also has
-            ``between`` (two groups) and ``others`` (a group and the mean of all others).
+            ``between`` (two groups) and ``others`` (a group and the mean of all others). Classes that
+            state factors also have ``main``, ``simple`` and ``interaction``, which compare levels of
+            these factors.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -303,6 +334,98 @@ class BiasFit(Result):
         rope = self.default_rope() if rope is None else rope
         frame = self._contrasts(level, estimand, View(prob=prob, rope=rope), in_sd=True)
         return frame if detail else estimates.without_detail(frame)
+
+    def compare(
+        self,
+        comparison: Names,
+        on: Names | None = None,
+        *,
+        prob: float = PROB,
+        rope: float | None = None,
+        estimand: str | None = None,
+        level: str | None = None,
+        detail: bool = False,
+    ) -> pd.DataFrame:
+        """Estimate a difference between means that you name.
+
+        Names are those that tables print: connections or attribute sets, classes and words.
+
+        Parameters
+        ----------
+        comparison : str or Mapping of str to float
+            ``"women - men"``, ``"women - others"`` (each other name weighs the same), or a weight
+            for each name, such as ``{"nurse": 0.5, "teacher": 0.5, "engineer": -1}``. Where classes
+            cross factors, also levels of a factor; each of their classes weighs the same.
+        on : str or Mapping of str to float, optional
+            What they are compared on, such as ``"family"``, or ``"family - career"`` for the
+            difference between two differences.
+        prob : float in (0, 1)
+            Probability of the intervals.
+        rope : float > 0, optional
+            Half-width of the region of practical equivalence around zero. By default that of
+            `default_rope`.
+        estimand : {"population", "listed_words"}, optional
+            Or one that the model declares. By default both, one after the other.
+        level : str, optional
+            The level of the names of `comparison`, such as ``attribute_set``, where a class has the
+            same name.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `contrasts`, with one row for each estimand. Its ``attrs`` have what
+            `bayesbias.plot_contrasts` needs to draw it.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, weights do not add up to zero, or the table has no such rows.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> result = bb.fit(table, seed=1, draws=200)
+        >>> frame = result.compare("islam - judaism", on="different")
+        >>> frame[["name", "contrast", "estimand"]].values.tolist()[0]
+        ['islam - judaism', 'different', 'population']
+        """
+        sides = read_comparison(self.ordered, comparison, on, level, self.factors)
+        estimands = self._estimands_of(sides, estimand)
+        rope = self.default_rope() if rope is None else rope
+        groups = groups_compared(self.ordered, sides)
+
+        frames = []
+        for which in estimands:
+            asked = compared_quantity(self.ordered, sides, which)
+            frames.append(
+                self._described(asked, which, "contrast", prob, rope, in_sd=True, compared=groups)
+            )
+
+        frame = pd.concat(frames, ignore_index=True)
+        if "d" in frame:
+            frame["d"] = frame.pop("d")
+        out = frame if detail else estimates.without_detail(frame)
+        distance = self.spec.outcome == "distance"
+        outcome = "cosine distance" if distance else self.spec.outcome.replace("_", " ")
+        source = f"Model {self.spec.name} on {self.table_name}"
+        out.attrs |= {"prob": prob, "rope": rope, "outcome": outcome, "source": source}
+        return out
+
+    def _estimands_of(self, sides: Sequence[Side], estimand: str | None) -> list[str]:
+        """Return the estimands of a comparison; None stands for all."""
+        results = self.spec.results
+        estimands = list(ESTIMANDS)
+        if estimand is not None:
+            estimands = [checks.choice(estimand, (*ESTIMANDS, *results.estimands), "estimand")]
+        for side in sides:
+            about = results.levels.get(side.level)
+            if about is not None and not about.population:
+                self._asked_tables(side.level, estimand)  # refuses an estimand of new words
+                estimands = ["listed_words"]
+        return estimands
 
     def contrast_rows(
         self,
@@ -511,7 +634,7 @@ class BiasFit(Result):
         column = results.group
         if not means:
             column = "contrast"
-            asked = contrasts_of_means(design, asked)
+            asked = contrasts_of_means(design, asked, crossed=self.crossed)
         if not asked.keys:
             raise no_contrasts(self.spec)
         if level is not None:
@@ -677,8 +800,8 @@ class BiasFit(Result):
             if of_words:
                 if has_word_effects(self.spec):
                     frames.append(self.first_contrasts("overall", "listed_words", view))
-                for level in ("class", *BETWEEN):
-                    if level in results.contrast_levels:
+                for level in ("class", *BETWEEN, crossing.LEVELS[0]):
+                    if level in self.contrast_levels:
                         frames.append(self.first_contrasts(level, "population", view))
         if not frames or not of_words:
             with contextlib.suppress(FitError):
@@ -700,9 +823,9 @@ class BiasFit(Result):
         Parameters
         ----------
         table : str
-            ``summary, words, means, contrasts, standardized, probability_of_superiority, new_words,
-            variance_partition, reliability, slopes`` or ``parameters``: the method that gives the
-            table.
+            ``summary, words, means, contrasts, compare, standardized, probability_of_superiority,
+            new_words, variance_partition, reliability, slopes`` or ``parameters``: the method that
+            gives the table.
         **arguments
             As of that method, but for `prob` and `rope`, which change no draw.
 
@@ -742,6 +865,20 @@ class BiasFit(Result):
                 raise no_contrasts(self.spec)
             return estimates.joined_rows(some)
 
+        def compare(
+            comparison: Names,
+            on: Names | None = None,
+            *,
+            estimand: str | None = None,
+            level: str | None = None,
+        ) -> xr.DataArray:
+            sides = read_comparison(self.ordered, comparison, on, level, self.factors)
+            parts = []
+            for which in self._estimands_of(sides, estimand):
+                asked = compared_quantity(self.ordered, sides, which)
+                parts.append(self.answer_from_effects(asked, which, "contrast").draws)
+            return estimates.joined_rows(parts)
+
         def measured(make: Callable[..., Any], **asked: Any) -> Any:
             return make(self.design, Answer(contrasts(**asked), self.parameter_draws()))
 
@@ -752,6 +889,7 @@ class BiasFit(Result):
             "words": words,
             "means": means,
             "contrasts": contrasts,
+            "compare": compare,
             "standardized": lambda **asked: measured(variances.standardized, **asked).draws,
             "probability_of_superiority": functools.partial(measured, variances.superiority_draws),
             "new_words": self._draws_of_opposite,
@@ -877,11 +1015,11 @@ class BiasFit(Result):
 
     def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
         """Return means or contrasts of one level, or of all, over the sorted rows."""
-        check_asked(self.spec, level, estimand)
+        check_asked(self.spec, level, estimand, self.contrast_levels)
         contrasted = column == "contrast"
         asked = self.cached(
             ("quantities", estimand, column),
-            lambda: asked_quantities(self.ordered, estimand, contrasted),
+            lambda: asked_quantities(self.ordered, estimand, contrasted, self.crossed),
         )
         return asked.at(level)
 
@@ -930,26 +1068,40 @@ class BiasFit(Result):
         frames = []
         for start in range(0, n, _AT_ONCE):
             part = asked.chosen(range(start, min(start + _AT_ONCE, n)))
-            answer = self.answer(part, estimand, column)
-            frame = estimates.estimates(answer.draws, prob, rope, answer.mixtures, answer.observed)
-            if in_sd and variances.has_variance(self.spec):
-                if self._has_slopes:
-                    answer = self.answer_from_effects(part, estimand, column)
-                frame["d"] = variances.means_in_sd(self.design, answer)
-            frames.append(frame)
+            frames.append(self._described(part, estimand, column, prob, rope, in_sd=in_sd))
 
         whole = pd.concat(frames, ignore_index=True)
         return whole.iloc[self.order_of(asked)].reset_index(drop=True)
+
+    def _described(
+        self,
+        asked: Quantities,
+        estimand: str,
+        column: str,
+        prob: float,
+        rope: float | None,
+        *,
+        in_sd: bool,
+        compared: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Return quantities as rows, as they come; `compared` as in `variances.pair_sd`."""
+        answer = self.answer(asked, estimand, column)
+        frame = estimates.estimates(answer.draws, prob, rope, answer.mixtures, answer.observed)
+        if in_sd and variances.has_variance(self.spec):
+            if self._has_slopes:
+                answer = self.answer_from_effects(asked, estimand, column)
+            frame["d"] = variances.means_in_sd(self.design, answer, compared)
+        return frame
 
     def order_of(self, asked: Quantities) -> list[int]:
         """Return the places of quantities, in the order of their labels in the table."""
         results, shown = self.spec.results, self.design.shown
         places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
-        levels = results.contrast_levels
+        levels = self.contrast_levels
 
         def at(k: int) -> tuple[int, int, int, int]:
             level, name, label = asked.keys[k]
-            if level in BETWEEN:  # made in that order
+            if level in (*BETWEEN, *crossing.LEVELS):  # made in that order
                 return levels.index(level), k, 0, k
             by = {"all": 0} if level == "overall" else places[results.levels[level].by]
             return levels.index(level), by[name], places[results.group].get(label, 0), k
@@ -1028,8 +1180,11 @@ class BiasFit(Result):
 
     def _asked_tables(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         """Return the levels and estimands that a table of contrasts has; None stands for all."""
-        check_asked(self.spec, level, estimand)
-        levels = self.spec.results.contrast_levels if level is None else (level,)
+        check_asked(self.spec, level, estimand, self.contrast_levels)
+        levels = self.contrast_levels if level is None else (level,)
+        if level in crossing.LEVELS and estimand in PREDICTIVE:
+            problem = f"expected {' or '.join(ESTIMANDS)} for {level}, got {estimand}"
+            raise InputError(problem, where="estimand")
         about = self.spec.results.levels.get(level or "")
         if about and not about.population and estimand not in (None, "listed_words"):
             raise InputError(
@@ -1060,7 +1215,7 @@ class BiasFit(Result):
             found.draws, view.prob, view.standard_rope, found.mixtures, found.observed
         )
         name = "probability_of_superiority"
-        if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
+        if estimand in PREDICTIVE or asked.keys[0][0] in (*BETWEEN, *crossing.LEVELS):
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
             superiority = variances.superiority_draws(self.design, answer)

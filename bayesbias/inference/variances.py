@@ -14,7 +14,7 @@ size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -216,10 +216,15 @@ def variance_partition_draws(
     return labeled_draws(shares.reshape(chains, -1, len(sources)), {"source": list(sources)})
 
 
-def pair_sd(design: Design, draws: Arrays, contrast: str) -> tuple[str, np.ndarray]:
-    """Return what a contrast is measured in, and its value in every draw, shape (n,)."""
+def pair_sd(
+    design: Design, draws: Arrays, contrast: str, compared: Sequence[str] | None = None
+) -> tuple[str, np.ndarray]:
+    """Return what a contrast is measured in, and its value in every draw, shape (n,).
+
+    `compared` are the groups of results that it is of; by default those that it is named after.
+    """
     column = design.spec.results.group
-    groups = _yardsticks(design, contrast)
+    groups = _yardsticks(design, contrast, compared)
     each = [total_sd(design, draws, rows) ** 2 for rows in groups.values()]
     rows_are = "pairs" if column == "connection" else "rows"
     return f"sd of {join_words([*groups])} {rows_are}", np.sqrt(np.mean(each, axis=0))
@@ -231,12 +236,19 @@ def sd_of_rows(design: Design, contrast: str) -> float:
     return float(np.sqrt(np.mean([design.y[rows].var() for rows in groups.values()])))
 
 
-def _yardsticks(design: Design, contrast: str) -> dict[str, np.ndarray]:
+def _yardsticks(
+    design: Design, contrast: str, compared: Sequence[str] | None = None
+) -> dict[str, np.ndarray]:
     """Return the groups whose SD a contrast is measured in, and a mask of the rows of each."""
     column = design.spec.results.group
     present, codes = design.labels(column)
-    neutral = column == "connection" and _YARDSTICK in present
-    groups = (_YARDSTICK,) if neutral else sides_of(contrast, present)
+    groups: Sequence[str]
+    if column == "connection" and _YARDSTICK in present:
+        groups = (_YARDSTICK,)
+    elif compared is not None:
+        groups = compared
+    else:
+        groups = sides_of(contrast, present)
     return {group: codes == present.index(group) for group in groups}
 
 
@@ -261,14 +273,16 @@ def standardized(design: Design, answer: Answer) -> Answer:
     return Answer(labeled_draws(contrasts.to_numpy() / sd, labels), draws, mixtures, observed)
 
 
-def means_in_sd(design: Design, answer: Answer) -> np.ndarray:
-    """Return the means of `standardized` alone, one for each row."""
+def means_in_sd(
+    design: Design, answer: Answer, compared: Sequence[str] | None = None
+) -> np.ndarray:
+    """Return the means of `standardized` alone, one for each row; `compared` as in `pair_sd`."""
     contrasts, draws, mixtures, _ = answer
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy()
     out = np.empty(len(names))
     for name in dict.fromkeys(names.tolist()):
-        _, sd = pair_sd(design, draws, name)
+        _, sd = pair_sd(design, draws, name, compared)
         inverse = 1 / np.broadcast_to(sd, shape[0] * shape[1]).reshape(shape)
         rows = names == name
         if mixtures is None:
@@ -287,12 +301,18 @@ def superiority_draws(design: Design, answer: Answer) -> xr.DataArray:
     """Return draws of the probability that a pair of the first group has the smaller outcome.
 
     At the level of a class or word both pairs are its own; what belongs to a word is the same for
-    all its pairs.
+    all its pairs. Differences between classes have no such pairs, and no rows.
     """
     from scipy.special import ndtr
 
     contrasts, draws = answer[:2]
     results = design.spec.results
+    own = np.isin(contrasts["level"].to_numpy(), ["overall", *results.levels])
+    contrasts = contrasts.isel(row=np.flatnonzero(own))
+    if not contrasts.sizes["row"]:
+        raise FitError(
+            "probability_of_superiority: expected a level of pairs, got differences of classes"
+        )
     if set(contrasts["estimand"].to_numpy()) & set(PREDICTIVE):
         raise FitError(
             "probability_of_superiority: expected population or listed_words, got one_new_word or "

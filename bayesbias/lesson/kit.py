@@ -1,7 +1,8 @@
 """A kit for a class: notebooks for students and for the teacher, a plan, and the page.
 
 In a notebook, an answer is a part between two comments of Markdown, a part that unfolds under the
-title "Answer", or a cell of code with the tag ``answer``.
+title "Answer", or a cell of code with the tag ``answer``. The first comment has the question, which
+students see in the place of the answer.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from bayesbias.lesson.page import write_lesson
 NOTEBOOKS = ("02_means_of_means", "02b_model_what_pairs_share", "05_occupations_in_sentiment")
 """The notebooks for a class."""
 _ANSWERS = (
-    re.compile(r"<!-- answer -->.*?<!-- end of answer -->", re.DOTALL),
-    re.compile(r"<details><summary>(Answer|Some answers)</summary>.*?</details>", re.DOTALL),
+    re.compile(r"<!-- answer: (?P<question>.*?) -->.*?<!-- end of answer -->", re.DOTALL),
+    re.compile(r"<details><summary>(?:Answer|Some answers)</summary>.*?</details>", re.DOTALL),
 )
 _TO_FILL = "*Your answer:* \\_\\_\\_"
 _CODE_TO_FILL = "# Your code"
@@ -90,10 +91,16 @@ def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
                 text = _CODE_TO_FILL
         else:
             for pattern in _ANSWERS:
-                text = pattern.sub(lambda _: _TO_FILL, text)
+                text = pattern.sub(_to_fill, text)
             text = text.replace(_HOW, _HOW_FOR_STUDENTS)
         cell["source"] = text.splitlines(keepends=True)
     return version
+
+
+def _to_fill(answer: re.Match[str]) -> str:
+    """Return what students see in the place of an answer."""
+    question = answer.groupdict().get("question")
+    return f"**{question}**\n\n{_TO_FILL}" if question else _TO_FILL
 
 
 def teacher_version(notebook: dict[str, Any], name: str) -> dict[str, Any]:

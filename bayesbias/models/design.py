@@ -138,7 +138,7 @@ class Design:
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
         weights = _numbers(frame, spec.weights) if spec.weights else None
-        if not spec.outcome_type.possible(y, trials).all():
+        if not spec.outcome_type.possible(y, trials, spec.noise).all():
             where = f"the column {spec.outcome}"
             if spec.trials:
                 where = f"the columns {spec.outcome}, {spec.trials}"
@@ -157,6 +157,11 @@ class Design:
     def size(self, name: str) -> int:
         """Return the number of entries of a parameter."""
         return int(np.prod(self.shape(name), dtype=int))
+
+    @property
+    def effects(self) -> int:
+        """The number of effects that enter rows."""
+        return sum(len(np.unique(self.index[name])) for name in self.spec.mu)
 
     @property
     def units(self) -> Arrays:

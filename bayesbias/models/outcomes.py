@@ -23,7 +23,9 @@ def _never(trials: np.ndarray | None) -> bool:
     return False
 
 
-def _all_possible(outcome: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
+def _all_possible(
+    outcome: np.ndarray, trials: np.ndarray | None, noise: Mapping[str, Any]
+) -> np.ndarray:
     return np.ones(len(outcome), dtype=bool)
 
 
@@ -40,6 +42,8 @@ class Outcome:
         The likelihood in a methods paragraph.
     args : tuple of str
         Keys of ``[likelihood]`` beside ``mu``, each a positive number or parameter.
+    optional : tuple of str
+        More such keys, of which a model has the first ones, as many as it needs.
     draw : callable
         ``draw(rng, mu, size, **args)`` returns new outcomes.
     log_density : callable
@@ -47,7 +51,8 @@ class Outcome:
     pymc : callable
         ``pymc(name, y, mu, **args)`` adds the observed outcome to the PyMC model that is open.
     expected : callable
-        The mean of the outcome, of one trial, as a function of the linear predictor.
+        The mean of the outcome, of one trial, as a function of the linear predictor; of ordered levels
+        the probability that it is above the lowest.
     in_units : bool
         Whether the linear predictor has the unit of the outcome. Else it has another, such as log
         odds, and so do all SDs of effects.
@@ -65,7 +70,8 @@ class Outcome:
         ``row_effects(trials)`` says whether a term with an entry for each row can be told from the
         noise of the likelihood.
     possible, possible_words : callable, str
-        ``possible(y, trials)`` returns a mask of outcomes that can be; and what they have to be.
+        ``possible(y, trials, noise)`` returns a mask of outcomes that can be, given the arguments that a
+        model has; and what they have to be.
     rows_words : str
         What rows are in a sentence, with ``{trials}`` and ``{rows}``; by default the outcome names
         them.
@@ -86,10 +92,13 @@ class Outcome:
     noise_variance: float | None = None
     has_trials: bool = False
     row_effects: Callable[[np.ndarray | None], bool] = _never
-    possible: Callable[[np.ndarray, np.ndarray | None], np.ndarray] = _all_possible
+    possible: Callable[[np.ndarray, np.ndarray | None, Mapping[str, Any]], np.ndarray] = (
+        _all_possible
+    )
     possible_words: str = ""
     rows_words: str = ""
     engine: str = ""
+    optional: tuple[str, ...] = ()
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -137,8 +146,68 @@ def _vary_beyond_chance(trials: np.ndarray | None) -> bool:
     return trials is not None and bool((trials != 1).any())
 
 
-def _out_of_trials(y: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
+def _out_of_trials(
+    y: np.ndarray, trials: np.ndarray | None, noise: Mapping[str, Any]
+) -> np.ndarray:
     return (y >= 0) & (y <= trials)
+
+
+# -- ratings in order ------------------------------------------------------------------------------
+
+MOST_LEVELS = 11
+GAPS = tuple(f"gap_{cut}" for cut in range(2, MOST_LEVELS))
+"""How far each cut between two levels is above the one before; the first cut is at zero."""
+
+
+def cuts_of(gaps: Mapping[str, Any]) -> list[Any]:
+    """Return the cuts in log odds, the first at zero, from the gaps between them.
+
+    Examples
+    --------
+    >>> cuts_of({"gap_2": 1.5, "gap_3": 2.0})
+    [0.0, 1.5, 3.5]
+    """
+    cuts: list[Any] = [0.0]
+    for name in GAPS[: len(gaps)]:
+        cuts.append(cuts[-1] + gaps[name])
+    return cuts
+
+
+def _draw_ordered(rng: np.random.Generator, mu: Any, size: Any, **gaps: Any) -> np.ndarray:
+    latent = mu + rng.logistic(size=size)
+    levels = np.zeros(np.shape(latent))
+    for cut in cuts_of(gaps):
+        levels += latent > cut
+    return levels
+
+
+def _ordered(y: Any, mu: Any, **gaps: Any) -> Any:
+    """Return log P(y): above the cut below its level, below the cut above it, and their gap.
+
+    With a > b, F(a) - F(b) is F(a) F(-b) (1 - exp(b - a)), F being the logistic distribution.
+    """
+    from scipy.special import log_expit
+
+    total = np.zeros(np.broadcast_shapes(np.shape(y), np.shape(mu)))
+    for number, cut in enumerate(cuts_of(gaps), start=1):
+        total = total + np.where(y == number, log_expit(mu - cut), 0.0)
+        total = total + np.where(y == number - 1, log_expit(cut - mu), 0.0)
+    for level, name in enumerate(GAPS[: len(gaps)], start=1):
+        total = total + np.where(y == level, np.log(-np.expm1(-gaps[name])), 0.0)
+    return total
+
+
+def _pymc_ordered(name: str, y: np.ndarray, mu: Any, **gaps: Any) -> Any:
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    columns = [cut * pt.ones_like(mu) for cut in cuts_of(gaps)]
+    cuts = pt.stack(columns, axis=-1)
+    return pm.OrderedLogistic(name, eta=mu, cutpoints=cuts, observed=y.astype(int))
+
+
+def _of_levels(y: np.ndarray, trials: np.ndarray | None, noise: Mapping[str, Any]) -> np.ndarray:
+    return (y >= 0) & (y <= len(noise) + 1) & (y == np.floor(y))
 
 
 LIKELIHOODS: Mapping[str, Outcome] = {
@@ -166,6 +235,22 @@ LIKELIHOODS: Mapping[str, Outcome] = {
         possible_words="counts from 0 to their number of trials",
         rows_words="{trials:,} answers (0 or 1) to {rows:,} questions",
         engine="counts",
+    ),
+    "Ordered": Outcome(
+        words="cumulative logit, with the same cuts for all answers",
+        args=(),
+        optional=GAPS,
+        draw=_draw_ordered,
+        log_density=_ordered,
+        pymc=_pymc_ordered,
+        expected=_probability,
+        in_units=False,
+        continuous=False,
+        noise_variance=math.pi**2 / 3,
+        possible=_of_levels,
+        possible_words="levels that are numbered from 0 to one more than the number of gaps",
+        rows_words="{rows:,} ordered answers",
+        engine="ordered",
     ),
     "StudentT": Outcome(
         words="Student-t",

@@ -124,12 +124,13 @@ class ModelSpec:
     outcome : str
         The column that is modelled.
     likelihood : str
-        ``Normal``, ``StudentT`` or ``Binomial``; `outcome_type` says what each takes the outcome to
+        ``Normal``, ``StudentT``, ``Binomial`` or ``Ordered``; `outcome_type` says what each takes the outcome to
         be.
     mu : tuple of str
         The parameters that are added up to the mean.
     noise : Mapping
-        The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
+        The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``; of ``Ordered``
+        the gaps between cuts.
     trials : str
         Of ``Binomial`` the column that holds how many trials each count is out of; else empty.
     weights : str
@@ -280,7 +281,10 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     needed = ["outcome", "distribution", "mu", *outcome_type.args]
     if outcome_type.has_trials:
         needed.append("trials")
-    more = ("units", "weights") if outcome_type.normal else ("units",)
+    optional = [name for name in outcome_type.optional if name in lik]
+    first = list(outcome_type.optional[: len(optional)])
+    _expect(optional == first, "gaps numbered from 2 on, without a break", at, optional)
+    more = ("units", *optional, *(["weights"] if outcome_type.normal else []))
     checks.known_keys(lik, (*needed, *more), at, needed=needed)
     here = f"{at}, key outcome"
     outcome = checks.text(lik["outcome"], here)
@@ -294,7 +298,8 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         _expect(met, what, f"{where}, [parameter.{name}]", name)
     mu = _strings(lik["mu"], f"{at}, key mu", 1)
     units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units", 1)
-    noise = {arg: _argument(lik[arg], True, f"{at}, key {arg}") for arg in outcome_type.args}
+    arguments = (*outcome_type.args, *optional)
+    noise = {arg: _argument(lik[arg], True, f"{at}, key {arg}") for arg in arguments}
     results = RESULTS_OF_PAIRS
     if "results" in raw:
         results = _results(raw["results"], f"{where}, [results]")

@@ -326,6 +326,38 @@ def with_covariates(spec: ModelSpec, covariates: Sequence[str], weights: str = "
     return _of_document(document, spec)
 
 
+def with_raters(spec: ModelSpec, column: str) -> ModelSpec:
+    """Return the model of responses with effects of who rated the answers.
+
+    Raters differ in all answers, and in how they rate groups. Both effects are those of new raters,
+    with the priors of items and of groups by items. ``new_words`` and ``new_prompts`` keep the raters.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    column : str
+        The column of raters.
+
+    Examples
+    --------
+    >>> spec = with_raters(load_model("responses"), "rater")
+    >>> spec.mu[-2:], spec.results.estimands["new_words"]
+    (('rater_effect', 'group_by_rater'), ('template', 'item', 'rater'))
+    """
+    document = tomllib.loads(spec.text)
+    parameters = document["parameter"]
+    added = {"rater_effect": ("item_effect", [column]), "group_by_rater": ("group_by_item", ["group", column])}  # fmt: skip
+    for name, (like, dims) in added.items():
+        scale = f"{name.removesuffix('_effect')}_sd"
+        parameters[name] = {**parameters[like], "dims": dims, "sigma": scale}
+        parameters[scale] = dict(parameters[str(parameters[like]["sigma"])])
+    document["likelihood"]["mu"] = [*spec.mu, *added]
+    document["likelihood"]["units"] = [*spec.units, column]
+    for estimand in document["results"]["estimand"].values():
+        estimand["held"] = [*estimand["held"], column]
+    return _of_document(document, spec)
+
+
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 
@@ -528,6 +560,42 @@ def centered(spec: ModelSpec, center: float) -> ModelSpec:
     document["parameter"][spec.mu[0]]["mu"] = center
     document["notes"] = [*spec.notes, f"The prior of {spec.mu[0]} is around {center:.4g}."]
     return _of_document(document, spec)
+
+
+def with_levels(spec: ModelSpec, counts: Sequence[int]) -> ModelSpec:
+    """Return a model of ordered levels with the cuts that a table needs, its priors around the data.
+
+    The means of groups are around the log odds of an answer above the lowest level. The prior of a gap
+    between two cuts is around the difference in log odds of all answers.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        Its likelihood is ``Ordered``, with the gaps as parameters.
+    counts : sequence of int
+        How many answers have each level, at least one.
+
+    Examples
+    --------
+    >>> spec = with_levels(load_model("responses_ordered"), [60, 25, 15])
+    >>> list(spec.noise), round(spec.parameters["arm_mean"].args["mu"], 2)
+    (['gap_2'], -0.4)
+    >>> round(spec.parameters["gap_2"].args["mu"], 2)
+    0.27
+    """
+    above = np.cumsum(np.asarray(counts)[::-1])[::-1][1:]
+    log_odds = np.log((above + 0.5) / (np.sum(counts) - above + 0.5))
+    gaps = -np.diff(log_odds)
+
+    document = tomllib.loads(spec.text)
+    for number, key in enumerate(spec.noise):
+        name = document["likelihood"][key]
+        if number < len(gaps):
+            document["parameter"][name]["mu"] = float(np.log(gaps[number]))
+        else:
+            del document["likelihood"][key], document["parameter"][name]
+    document["notes"] = [*spec.notes, "The priors of gaps are around those of all answers."]
+    return centered(_of_document(document, spec), float(log_odds[0]))
 
 
 def _partition(index: np.ndarray) -> bytes:

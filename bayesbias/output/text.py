@@ -29,6 +29,9 @@ LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 MOST_ROWS = 200  # of one table; what is shown first has fewer
 MOST_LINES = 25  # of what is printed without --detail: one screen
 FEWEST_ROWS = 3  # of a table, however much is said below it
+# Names of rows are at the left, where JupyterLab puts cells at the right.
+_FIRST_CELL = re.compile(r"(<tr[^>]*>\s*)<td>")
+_LEFT = '<td style="text-align: left">'
 
 
 def to_text(
@@ -194,7 +197,8 @@ def to_html(result: Any) -> str:
         shown = pd.DataFrame(cells, columns=[head for _, head, _ in columns])
         shown = shown.replace("\n", " ", regex=True)
         parts.append(f"<p><b>{html.escape(table.title)}</b></p>")
-        parts.append(shown.to_html(index=False, border=0))
+        whole = shown.to_html(index=False, border=0)
+        parts.append(_FIRST_CELL.sub(rf"\1{_LEFT}", whole))
         for line in table.below(detail=False):
             parts.append(f"<p>{html.escape(line)}</p>")
     return "".join([*parts, said._repr_html_()])

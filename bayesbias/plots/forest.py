@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import FitError, InputError, checks, number_of
 from bayesbias.core.conventions import PROB
+from bayesbias.core.factors import LEVELS
 from bayesbias.core.formatting import as_percent, format_value, percent, with_minus
 from bayesbias.core.result import opened
 from bayesbias.inference.estimands import ESTIMANDS, holds_for
@@ -28,11 +29,13 @@ LOOKS = (
     *((COLOR[name], MARKER[name]) for name in ("different", "associated", "human", "neutral")),
     ("#009E73", "v"), ("#E69F00", "P"), ("#56B4E9", "X"),
 )  # fmt: skip
+MORE_ESTIMANDS = {"new_words": (COLOR["human"], "s"), "new_prompts": (COLOR["neutral"], "^")}
 _LEVELS = {
     "overall": "",
     "class": ", per protected class",
     "between": " and between groups",
     "others": " and between a group and the others",
+    **dict.fromkeys(LEVELS, ", by factors"),
     "attribute_set": ", per attribute set",
     "word": ", per protected word",
 }
@@ -401,17 +404,19 @@ def plot_contrasts(
 
     Parameters
     ----------
-    fit : BiasFit, Run or path, or a sequence of them, or a mapping of str to them
+    fit : BiasFit, Run or path, or a sequence of them, or a mapping of str to them, or a DataFrame
         A path is the folder of a run. Several fits are drawn side by side. The keys of a mapping
-        name them in the legend; fits of a sequence are named by their tables.
+        name them in the legend; fits of a sequence are named by their tables. A DataFrame has the
+        rows of `BiasFit.compare`, and is drawn as it is.
     prob : float in (0, 1)
-        Probability of the HPDI that is drawn as a line.
+        Probability of the HPDI that is drawn as a line. A DataFrame has its own.
     rope : float > 0, optional
-        Half-width of the ROPE, drawn as a gray band. By default that of the fit, and of several
-        the smallest.
+        Half-width of the ROPE, drawn as a gray band. By default that of the fit or the rows, and of
+        several fits the smallest.
     level : str, or sequence of str
         ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
-        the model has them. Several are drawn one below the other.
+        the model has them; ``main``, ``simple`` or ``interaction`` where classes state factors. Several
+        are drawn one below the other.
     contrasts : sequence of str, optional
         Such as ``"associated - different"``; by default all, and at level ``word`` the first.
     labels : mapping of (level, name) to str, optional
@@ -446,7 +451,16 @@ def plot_contrasts(
     >>> ax = bb.plot_contrasts({"religion": fit, "gender": gender}, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['religion', 'gender', 'ROPE ±0.018']
+
+    A comparison by name:
+
+    >>> rows = fit.compare("islam - judaism", on="different")
+    >>> ax = bb.plot_contrasts(rows, ax=Figure().subplots())
+    >>> ax.get_yticklabels()[0].get_text()
+    'islam − judaism, different'
     """
+    if isinstance(fit, pd.DataFrame):
+        return _plot_rows(fit, rope, ax)
     fits = _named_fits(fit)
     first, several = next(iter(fits.values())), len(fits) > 1
     if rope is None:
@@ -507,6 +521,8 @@ def plot_contrasts(
     group = spec.results.group
     by_level = _LEVELS.get(levels[0], f", per {levels[0]}")
     for one in levels[1:]:
+        if one in LEVELS and by_level.endswith(_LEVELS[one]):
+            continue
         by_level += _LEVELS.get(one, f", per {one}").replace(", per ", " and ")
     title = f"Contrasts between {kinds.get(group, group.replace('_', ' ') + 's')}"
     distance = spec.outcome == "distance"
@@ -531,6 +547,62 @@ def plot_contrasts(
         data=frame if several else frame.drop(columns="fit"),
     )
     style.write_aside(ax, None, "P(< 0)", up=4 if several else 14, weight="bold")
+    return ax
+
+
+def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
+    """Draw rows of `BiasFit.compare`, or of several of its tables, one below the other."""
+    needed = ("contrast", "estimand", "mean", "hpdi_low", "hpdi_high")
+    checks.columns(rows, needed, "fit", "what compare() of a fit returns")
+    about = rows.attrs
+    if rope is None:
+        rope = about.get("rope")
+    if "scale" in rows:  # probabilities and log odds have no axis in common
+        rows = rows[rows["scale"] == rows["scale"].iloc[0]]
+
+    keys = []
+    for row in rows.fillna("").itertuples():
+        parts = [getattr(row, name, "") for name in ("model", "name", "contrast")]
+        keys.append(with_minus(", ".join(part for part in parts if part not in ("", "all"))))
+    rows = rows.assign(key=keys)
+    looks = {
+        "population": ("new", POPULATION, "o"),
+        "listed_words": ("listed", LISTED, "D"),
+        **{name: (name.removeprefix("new_"), *look) for name, look in MORE_ESTIMANDS.items()},
+    }
+    estimands = checks.once(rows["estimand"])
+    shifts = lanes(len(estimands), 0.8 / max(2, len(estimands)))
+    series, columns = [], []
+    for place, estimand in enumerate(estimands):
+        short, color, marker = looks.get(estimand, (estimand, INK, "o"))
+        part = rows[rows["estimand"] == estimand]
+        legend = "new words" if estimand == "population" else estimand.replace("_", " ")
+        legend = about.get("scopes", {}).get(estimand, legend)
+        look: dict[str, Any] = {"legend": legend, "label": f"_{estimand}"}
+        if estimand == "listed_words":
+            look |= {"width": 1.1, "size": 5, "hollow": True}
+        series.append(Series(part, color, marker, shifts[place], **look))
+        if "p_below_zero" in rows:
+            texts = by_key(part, PROBABILITY, "p_below_zero")
+            columns.append(Beside(texts, short, 32.0 + 34 * place, color, "right"))
+
+    notes = [about.get("source", "")]
+    if "prob" in about:
+        notes.append(f"Posterior mean and {as_percent(about['prob'])} HPDI")
+    closer = "closer" if about.get("outcome") == "cosine distance" else "smaller"
+    ax = forest(
+        ax,
+        ungrouped(checks.once(keys)),
+        series,
+        rope=rope,
+        beside=columns,
+        title="Comparisons by name",
+        note=". ".join(filter(None, notes)),
+        xlabel=f"difference in {about.get('outcome', 'the outcome')} (below 0: the first is {closer})",
+        data=rows,
+    )
+    if columns:
+        style.write_aside(ax, None, "P(< 0)", up=14, weight="bold")
     return ax
 
 

@@ -1,3 +1,4 @@
+from .answers import plan_responses as plan_responses
 from .false_alarms import null_distribution as null_distribution, simulate_grid as simulate_grid
 from .grid import crossed_intervals as crossed_intervals
 from .paper import paper_draws as paper_draws, simulate_paper as simulate_paper

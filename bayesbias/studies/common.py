@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.core import number_of, some
+from bayesbias.core import join_words, number_of, some
+from bayesbias.core.factors import main_effects, missing_cells
 from bayesbias.core.result import Result
 from bayesbias.core.sections import Interpretation, Section, format_value
 from bayesbias.embeddings.spelling import note_on_misspelled
@@ -368,6 +369,47 @@ def several_differences(n: int, what: str) -> list[str]:
     return [f"{n} {what}, uncorrected: some may exclude 0 by chance."] if n > 1 else []
 
 
+def shown_factors(fit: BiasFit, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of factors that a screen has: main effects, and each contrast's largest interaction."""
+    main = main_effects(fit.crossed)
+    parts = []
+    for _, of_contrast in rows.groupby("contrast", sort=False):
+        interactions = of_contrast[of_contrast["level"] == "interaction"]
+        sizes = (interactions["mean"] / interactions["sd"]).abs()
+        largest = sizes.sort_values(ascending=False).index[:1]
+        effects = of_contrast[of_contrast["level"].eq("main") & of_contrast["name"].isin(main)]
+        parts += [effects, of_contrast.loc[largest]]
+    return pd.concat(parts) if parts else rows
+
+
+def factors_in_words(rows: pd.DataFrame, below: str, above: str) -> str:
+    """Say what the shown rows of factors are, without their numbers; empty where there are none."""
+    said: dict[str, list[str]] = {}
+    for row in rows.itertuples():
+        where, _, unsure = row.verdict.partition(", ")
+        word = {"below": below, "above": above, "negligible": "practically equal"}.get(where, where)
+        if unsure and where in ("below", "above"):
+            word += " (perhaps by less than the ROPE)"
+        said.setdefault(word, []).append(row.name)
+    parts = [f"{word} for {listing(names)}" for word, names in said.items()]
+    return "; ".join(parts)
+
+
+def notes_on_factors(fit: BiasFit) -> list[str]:
+    """Say which combinations of levels are missing, and how many differences are compared."""
+    if not fit.crossed:
+        return []
+    notes = several_differences(
+        sum(contrast.against == "pairs" for contrast in fit.crossed),
+        "differences are compared (main effects, simple effects, interactions)",
+    )
+    if absent := missing_cells(fit.factors, fit.design.shown["protected_class"]):
+        notes.append(
+            f"No class is {join_words(absent, 'or')}: main effects are over the levels that have all."
+        )
+    return notes
+
+
 def slope_sections(
     make: Callable[[], pd.DataFrame],
     columns: Sequence[Any],
@@ -404,8 +446,16 @@ def coverage_groups(
 
 
 def mostly_missing(coverage: Mapping[str, Any] | None) -> list[str]:
-    """Return the classes, sets and controls with more than half of their words missing."""
-    return [what for *_, group, what in coverage_groups(coverage) if group.mostly_missing]
+    """Return the classes, sets and controls with more than half of their words missing.
+
+    With counts, as in ``human controls (0 of 85 found)``.
+    """
+    groups = [(group, what) for *_, group, what in coverage_groups(coverage)]
+    return [
+        f"{what} ({group.found} of {group.listed} found)"
+        for group, what in groups
+        if group.mostly_missing
+    ]
 
 
 def word_warnings(coverage: Mapping[str, Any] | None) -> list[str]:

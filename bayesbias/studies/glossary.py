@@ -54,6 +54,15 @@ ESTIMATES = (
 """Terms of all estimates."""
 
 
+def explain_factors(name: str) -> tuple[str, str]:
+    """Explain differences between levels of factors, by the name of one."""
+    return (
+        name,
+        "A difference in the contrast above it, averaged over the other factors with equal weights. "
+        "In brackets: within a level. After a colon: how far the difference differs between levels.",
+    )
+
+
 def explain_distances(result: Any) -> tuple[tuple[str, str], ...]:
     """Return the terms of distances: the glossary of most studies."""
     return DISTANCES

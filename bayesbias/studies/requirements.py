@@ -19,6 +19,7 @@ from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
 from bayesbias.core.result import opened
+from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.measured import ENDS, Measure, Measured, exact
 from bayesbias.inference.view import few_draws, sure_ends
 
@@ -151,7 +152,8 @@ def check_requirements(
         Names of all results: ``converged``, ``coverage`` (share of the listed words that were
         found, or of the answers that are used) and contrasts as they are printed, for new words;
         ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class. A reversed
-        contrast has its ends turned. Of a comparison
+        contrast has its ends turned. Of a fit also what `BiasFit.compare` finds:
+        ``different (women - men)`` compares two classes. Of a comparison
         a contrast is its change. Sentence tests without a model have their effect sizes.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -199,12 +201,35 @@ def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
         return Check(method, wanted, float(converged), converged, "" if converged else UNCONVERGED)
     rows = measured.contrasts
     known = [*rows["contrast"].unique(), *measured.other, CONVERGED]
+    try:
+        named = _rows_named(name, rows, known)
+    except InputError:
+        compared = _row_compared(name, measured)
+        if compared is None:
+            raise
+        named = compared
     measure = Measure(
-        _rows_named(name, rows, known),
+        named,
         converged=measured.converged is not False,
         refused=measured.refused,
     )
     return _judge(wanted, measure, method)
+
+
+def _row_compared(name: str, measured: Measured) -> pd.DataFrame | None:
+    """Return the row of a contrast that no table has; None where its names are unknown."""
+    if measured.compare is None:
+        return None
+    names, *brackets = [part.strip(" )") for part in name.split(" (")]
+    estimands = [part for part in brackets if part in ESTIMANDS]
+    on = [part for part in brackets if part not in ESTIMANDS]
+    if len(estimands) > 1 or len(on) > 1:
+        return None
+    estimand = estimands[0] if estimands else ESTIMANDS[0]
+    try:
+        return measured.compare(names, on[0] if on else None, estimand)
+    except InputError:
+        return None
 
 
 def _measure_of_chance(match: re.Match[str], measured: Measured) -> Measure:

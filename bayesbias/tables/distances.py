@@ -155,6 +155,8 @@ def distance_table(
         "sha256": words.sha256,
         "controls": words.controls.name if words.controls else "none",
     }
+    if words.factors:
+        about["factors"] = words.factors
     if account:
         about["matched"] = account
     if words.origin.lower().endswith(FOREIGN_ENDINGS):

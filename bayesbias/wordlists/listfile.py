@@ -5,7 +5,7 @@ A check adds what is wrong to a list of problems and goes on, so that all are re
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from bayesbias.core import InputError, checks, files, join_words, nearest, number_of, some
 from bayesbias.core.encodings import reading_in
+from bayesbias.core.factors import MOST_FACTORS
 from bayesbias.wordlists import foreign
 from bayesbias.wordlists.wordlist import (
     CONTROLS,
@@ -39,7 +40,7 @@ _TABLES = {
     "published_spellings": 'bluebell = "blue-bell"',
     "covariates": "year = {nurse = 90.4}",
 }
-_CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
+_CLASS_KEYS = ("name", "protected", "attribute_class", "attributes", "factors")
 # In TOML a key belongs to the last table above it.
 _MISPLACED = {
     key: f"move {key!r} above the first [[class]] or [controls]"
@@ -525,7 +526,7 @@ def _classes(
         problem = f"expected one class or more, each a table [[class]], got {tables!r}"
         problems.add(problem, f"{where}, class")
         return ()
-    classes = []
+    classes, are_factors = [], True
     for number, table in enumerate(listed, start=1):
         here, name = f"{where}, class number {number}", f"class number {number}"
         with problems.kept():
@@ -545,7 +546,15 @@ def _classes(
             attribute_class = checks.line(table.get("attribute_class", name), key)
         if attribute_class in CONTROLS:
             problems.add("expected another name than that of controls", key, attribute_class)
-        classes.append(WordClass(name, protected, attribute_class, attributes))
+        factors: dict[str, str] = {}
+        try:
+            factors = _factors(table.get("factors", {}), f"{here}, factors")
+        except InputError as error:
+            problems.append(error)
+            are_factors = False
+        classes.append(WordClass(name, protected, attribute_class, attributes, factors))
+    if are_factors:
+        _check_factors(classes, where, problems)
     for name in checks.repeated(c.name for c in classes):
         problems.add("expected one class of each name", f"{where}, class", name)
     for word in checks.repeated(w for c in classes for w in dict.fromkeys(c.protected)):
@@ -560,6 +569,50 @@ def _classes(
             key = f"{where}, class {c.name!r}, attribute_class"
             problems.add(problem, key, c.attribute_class)
     return tuple(classes)
+
+
+def _factors(stated: Any, where: str) -> dict[str, str]:
+    """Return the factors of one class."""
+    checks.table(stated, where, 'levels such as {race = "black", gender = "woman"}')
+    return {
+        checks.line(factor, where): checks.line(level, f"{where}, {factor}")
+        for factor, level in stated.items()
+    }
+
+
+def _check_factors(classes: Sequence[WordClass], where: str, problems: Problems) -> None:
+    """Check that classes cross two or three factors, each in a cell of its own; one problem at most."""
+    stated = [c for c in classes if c.factors]
+    if not stated:
+        return
+    first, here = stated[0], f"{where}, class {{!r}}, factors"
+    names = [*first.factors]
+    if not 2 <= len(names) <= MOST_FACTORS:
+        problems.add(f"expected two or three factors, got {some(names)}", here.format(first.name))
+        return
+    for c in classes:
+        if {*c.factors} != {*names}:
+            got = some(c.factors) if c.factors else "none"
+            problem = f"expected the factors {join_words(names)}, got {got}"
+            hint = "write the same factors in each class"
+            problems.add(problem, here.format(c.name), hint=hint)
+            return
+    for name in names:
+        levels = checks.once(c.factors[name] for c in classes)
+        if len(levels) < 2:
+            problem = f"expected two levels of {name!r} or more, got {some(levels)}"
+            problems.add(problem, f"{where}, factors", hint="leave the factor out of all classes")
+            return
+    cells: dict[tuple[str, ...], str] = {}
+    for c in classes:
+        other = cells.setdefault(tuple(c.factors[name] for name in names), c.name)
+        if other != c.name:
+            problem = f"expected another combination than that of {other!r}"
+            got = some(f"{name} {c.factors[name]}" for name in names)
+            problems.add(
+                f"{problem}, got {got}", here.format(c.name), hint="write one class for both"
+            )
+            return
 
 
 def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, list[str]]:

@@ -35,12 +35,16 @@ class WordClass:
         What its stereotypes are called; the name of the class unless the list says otherwise.
     attributes : tuple of str
         Its stereotypes, in the order of the list.
+    factors : dict
+        ``{factor: level}``, such as ``{"race": "black", "gender": "woman"}``; empty if the list states
+        none.
     """
 
     name: str
     protected: Words
     attribute_class: str
     attributes: Words
+    factors: dict[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,15 @@ class WordList:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def factors(self) -> dict[str, dict[str, str]]:
+        """The level that each class has of each factor: ``{factor: {class: level}}``."""
+        out: dict[str, dict[str, str]] = {}
+        for c in self.classes:
+            for factor, level in c.factors.items():
+                out.setdefault(factor, {})[c.name] = level
+        return out
 
     @property
     def protected_words(self) -> Words:

@@ -252,6 +252,7 @@ def test_divergences_of_draws_that_are_left_out_count():
     assert kept["draw"].to_numpy().tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_r_hat_of_independent_draws_seldom_passes_its_limit():
     """The largest of 28 rows, in 1,000 fits of 4 x 250 draws; 1.01 alone is passed far more often."""
     rng, limit = np.random.default_rng(4), r_hat_by_chance(4, 250, 28)

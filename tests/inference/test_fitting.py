@@ -351,3 +351,15 @@ def test_how_a_fit_was_sampled_comes_back_whole(thin):
         "engine": "quick",
         "target_accept": 0.8,
     }
+
+
+@pytest.mark.slow
+def test_the_quick_engine_does_without_the_library_of_nuts():
+    code = (
+        "import sys, bayesbias as bb\n"
+        "table = bb.distance_table('minilm-static', 'religion')\n"
+        "bb.fit(table, seed=1, draws=100, engine='quick', progress=False)\n"
+        "print('nutpie' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

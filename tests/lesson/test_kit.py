@@ -31,13 +31,22 @@ def test_students_get_no_outputs_and_no_answers(folder, name):
     whole, all_outputs = texts(folder / "teacher" / f"{name}.ipynb")
     assert outputs == []
     assert all_outputs
-    answers = whole.count("<!-- answer -->") + whole.count("<summary>Answer</summary>")
+    answers = whole.count("<!-- answer: ") + whole.count("<summary>Answer</summary>")
     answers += whole.count("<summary>Some answers</summary>")
     assert answers >= 6
     assert source.count("*Your answer:*") == answers
-    for piece in ("<!-- answer -->", "end of answer", "<summary>Answer", "Answers unfold"):
+    for piece in ("<!-- answer", "end of answer", "<summary>Answer", "Answers unfold"):
         assert piece not in source
-    assert whole.count("<!-- answer -->") == whole.count("<!-- end of answer -->")
+    assert whole.count("<!-- answer: ") == whole.count("<!-- end of answer -->")
+
+
+@pytest.mark.parametrize("name", kit.NOTEBOOKS)
+def test_students_are_asked_before_each_answer(folder, name):
+    path = folder / "students" / f"{name}.ipynb"
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for text in "".join(cell["source"]).split("*Your answer:*")[:-1]:
+            paragraphs = text.rstrip().split("\n\n")
+            assert any("?" in each and each.startswith("**") for each in paragraphs[-2:]), text
 
 
 def test_the_exercise_is_left_to_students(folder):

@@ -75,6 +75,7 @@ def test_what_to_do_again_is_a_command_and_the_record_is_apart(tmp_path):
     assert bb.methods_paragraph(fit)[:60] in page.replace("&#34;", '"')
 
 
+@pytest.mark.slow
 def test_a_comparison_has_a_predictive_check_of_each_fit(tmp_path):
     result = MAKERS["comparison"]()
     page, _, _ = page_of(result, tmp_path)

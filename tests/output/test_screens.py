@@ -210,6 +210,7 @@ def test_a_sweep_does_not_warn_of_rows_that_it_does_not_show():
     assert _without_classes(f"Before. {of_classes} After.") == "Before.  After."
 
 
+@pytest.mark.slow
 def test_a_screen_of_scores_says_what_each_value_means():
     options = ["score", "--embedding", "minilm-static", "--wordlist", "gender", "--seed", "1"]
     text = CliRunner().invoke(cli, options).output

@@ -1,6 +1,10 @@
-"""Tables of the terminal."""
+"""Tables of the terminal and of a notebook."""
+
+import re
 
 import pandas as pd
+from helpers.draws import made_up_fit
+from helpers.tables import grid
 
 import bayesbias as bb
 from bayesbias.core.sections import Column, Section
@@ -90,3 +94,13 @@ def test_brief_json_has_no_verdict_without_convergence() -> None:
     assert answer["verdict"] is None
     assert len(answer["contrasts"]) > 1
     assert {row["verdict"] for row in answer["contrasts"]} == {None}
+
+
+def test_names_of_rows_are_at_the_left_in_a_notebook():
+    shown = made_up_fit(grid())._repr_html_()
+    rows = re.findall(r"<tr>(.*?)</tr>", shown, re.DOTALL)
+    assert len(rows) > 5
+    for row in rows:
+        cells = re.findall(r"<td[^>]*>", row)
+        assert "left" in cells[0]
+        assert set(cells[1:]) == {"<td>"}

@@ -9,7 +9,8 @@ import arviz as az
 import numpy as np
 import pytest
 from helpers.changes import destroyed_comparison
-from helpers.draws import made_up_comparison
+from helpers.draws import made_up_comparison, made_up_fit
+from helpers.tables import grid
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -213,3 +214,19 @@ def test_pairs_that_are_missing_are_counted():
     fewer = fewer.assign(distance=fewer["distance"] + 0.01)
     (check,) = check_requirements(made_up_comparison(before, {"fewer": fewer}), "pairs>0.95")
     assert (check.met, check.value) == (False, pytest.approx(len(fewer) / len(before)))
+
+
+def test_a_limit_may_be_on_a_comparison_that_no_table_has():
+    fit = made_up_fit(grid(), "default", draws=400)
+    for name, estimand, arguments in (
+        ("different (class0 - class1)", "population", ("class0 - class1", "different")),
+        ("class1 - class0 (different)", "population", ("class1 - class0", "different")),
+        ("class1 - class2 (class0) (listed_words)", "listed_words", ("class1 - class2", "class0")),
+    ):
+        rows = fit.compare(arguments[0], on=arguments[1], estimand=estimand, prob=0.8)
+        above, below = check_requirements(fit, f"{name} < 9, {name} > -9", 0.8)
+        assert (above.value, below.value) == pytest.approx(
+            (rows["hpdi_high"].item(), rows["hpdi_low"].item()), abs=1e-9
+        )
+    with pytest.raises(InputError, match="requirement: expected associated - different"):
+        check_requirements(fit, "different (class0 - class9) < 1")

@@ -56,18 +56,29 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
         headline = "One kind of attributes only: there are means, but no differences."
         return Interpretation(fit.table_name, headline, (), notes)
     sets = rows_of_sets(fit, view)
+    headline = _headline(fit, view, sets)
+    by_factors = common.factors_in_words(shown_factors(fit, view), "stronger", "weaker")
     return Interpretation(
         fit.table_name,
-        _headline(fit, view, sets),
+        f"{headline} By factors, {by_factors}." if by_factors else headline,
         _warnings(fit, view),
-        notes,
+        [*notes, *common.notes_on_factors(fit)],
         lambda: _details(fit, view),
     )
 
 
+def shown_factors(fit: BiasFit, view: View) -> pd.DataFrame:
+    """Return the first contrast by factors of classes: main effects and the largest interaction."""
+    if not fit.crossed:
+        return pd.DataFrame(columns=["name"])
+    levels = ("main", "interaction")
+    rows = pd.concat([rows_of(fit, view, level) for level in levels], ignore_index=True)
+    return common.shown_factors(fit, rows)
+
+
 def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") -> pd.DataFrame:
     """Return the rows of one level and estimand, of the first contrast."""
-    if level != "overall" and level in fit.spec.results.levels:
+    if level != "overall" and level in fit.contrast_levels:
         return fit.first_contrasts(level, estimand, view, in_sd=True)
     overall = fit.first_contrasts("overall", estimand, view, in_sd=True)
     chosen = overall["contrast"] == overall["contrast"].iloc[0]

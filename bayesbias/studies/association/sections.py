@@ -7,6 +7,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core import number_of
+from bayesbias.core.factors import LEVELS
 from bayesbias.core.sections import Column, Section
 from bayesbias.inference import cross_validation, estimands, variances
 from bayesbias.inference.description import kinds_of
@@ -31,8 +32,9 @@ from bayesbias.studies.association.interpretation import (
     own_names,
     owned_sets,
     rows_of,
+    shown_factors,
 )
-from bayesbias.studies.glossary import explain_distances
+from bayesbias.studies.glossary import explain_distances, explain_factors
 
 QUESTION = (
     "Are words closer to the stereotypes of their own class than to other attributes, and how "
@@ -42,7 +44,6 @@ ONE_VERDICT = True
 FILES_BEFORE = False
 FIT_FILE = ""
 TYPES: tuple[type, ...] = ()
-glossary = explain_distances
 interpret, about = interpret_fit, common.about_fit
 
 FIRST = (Column("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", 2))
@@ -54,6 +55,12 @@ NEW_WORD: tuple[Column | str, ...] = (
     Column("opposite", "opposite", "percent"),
 )
 MOST_ROWS = 8  # classes and attribute sets in the first table
+
+
+def glossary(fit: BiasFit) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the page explains."""
+    of_factors = (explain_factors(fit.crossed[0].name),) if fit.crossed else ()
+    return (*explain_distances(fit), *of_factors)
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
@@ -83,6 +90,9 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     groups = []
     for rows in group_rows(fit, view):
         groups.append(rows.assign(label="  " + rows["label"]))
+    if fit.crossed:
+        factors = shown_factors(fit, view)
+        groups.append(factors.assign(label="  " + factors["name"]))
     if estimands.has_word_effects(fit.spec):
         listed = rows_of(fit, view, "overall", "listed_words")
         groups.append(listed.assign(label="  listed words only"))
@@ -125,6 +135,8 @@ def importance(fit: BiasFit, view: View, rows: pd.DataFrame) -> list[float]:
         clear = row.verdict.startswith(("below", "above"))
         if row.level == "attribute_set":
             value = 60.0 if clear or row.name in doubted else 10.0
+        elif row.level in LEVELS:
+            value = 70.0
         elif row.level != "overall":
             value = 30.0
         elif row.estimand != "population":
@@ -140,6 +152,9 @@ def importance(fit: BiasFit, view: View, rows: pd.DataFrame) -> list[float]:
 def group_figure(fit: BiasFit, view: View) -> list[Section]:
     """Return the figure of the rows by class and attribute set, in the names of the first table."""
     groups = group_rows(fit, view)
+    if fit.crossed:
+        factors = shown_factors(fit, view)
+        groups.append(factors.assign(label=factors["name"]))
     if not groups:
         return []
     rows = pd.concat(groups, ignore_index=True)

@@ -323,10 +323,10 @@ def _doubted(result: CorpusComparison, view: View) -> list[tuple[str, Any, Any]]
 
 def _warnings(result: CorpusComparison, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out = [
-        f"More than half of the words of {name} are not in all corpora. Add words that are."
-        for name in common.mostly_missing(result.provenance["coverage"])
-    ]
+    out = []
+    if thin := common.listing(common.mostly_missing(result.provenance["coverage"])):
+        advice = "Add words that are in all corpora, or choose other controls (--controls)."
+        out.append(f"More than half of these words are not in all corpora: {thin}. {advice}")
     out += common.misspelled_warnings(result.provenance["coverage"])
     names = interpretation.own_names(next(iter(result.corpora.values())))
     for change, of_class, of_set in _doubted(result, view):

@@ -16,7 +16,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import TOO_CLOSE, View
 from bayesbias.studies import common
 from bayesbias.studies.association import interpretation, sections as association
-from bayesbias.studies.glossary import explain_distances
+from bayesbias.studies.glossary import explain_distances, explain_factors
 from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
 QUESTION = "Which group of words lies closer to which set of attributes, and how certain is that?"
@@ -47,6 +47,8 @@ def glossary(fit: BiasFit) -> list[tuple[str, str]]:
         )
         out.append((f"{a} - {b}", meaning))
     out.append(("others", "The mean of all other groups, each with the same weight."))
+    if fit.crossed:
+        out.append(explain_factors(fit.crossed[0].name))
     return [*out, *explain_distances(fit)]
 
 
@@ -79,7 +81,12 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
 
 
 def shown_rows(fit: BiasFit, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows within groups and between them; of many groups, between each and the others."""
+    """Return the rows within groups and between them.
+
+    Of many groups they are between each and the others, of groups that cross factors between levels.
+    """
+    if fit.crossed:
+        return pd.concat([frame[frame["level"] == "class"], common.shown_factors(fit, frame)])
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
     return frame[frame["level"].isin(["class", "others" if several else "between"])]
 
@@ -142,6 +149,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     draw = partial(bb.plot_contrasts, fit, prob=prob, rope=view.rope)
     groups, sets = (fit.table[name].nunique() for name in ("protected_class", "attribute_class"))
     level = "between" if groups > 1 else "class"
+    if fit.crossed:
+        level = "main"
     out = [
         Section(
             "result",
@@ -233,8 +242,18 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
             said = _sentences(others, chosen, groups)
             between = others
         warnings += everywhere(between, main, groups)
-    what = "pairs of groups are compared on each set"
-    notes += common.several_differences(number, what)
+    if fit.crossed:
+        of_factors = common.shown_factors(fit, frame)
+        first = labels(fit, of_factors)[0]
+        details = [*said, *details]
+        of_factors = of_factors[of_factors["contrast"] == first]
+        to = f"To {first.replace(' - ', ' rather than ')} (new words, ROPE ±{view.rope:g})"
+        by_factors = common.factors_in_words(of_factors, "closer", "farther")
+        said = [f"{to}, {by_factors}."]
+        notes += common.notes_on_factors(fit)
+    else:
+        what = "pairs of groups are compared on each set"
+        notes += common.several_differences(number, what)
     warnings += interpretation.frequency_warnings(fit, view)
     return Interpretation(fit.table_name, " ".join(said), warnings, notes, lambda: details)
 

@@ -1,4 +1,4 @@
-"""Columns beside those of questions: covariates that answers are adjusted for, weights, and which rows are used."""
+"""Columns beside those of questions: covariates that answers are adjusted for, weights, raters, and which rows are used."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from bayesbias.core import InputError, checks
 
 PLUS = "+"  # between the names of covariates
 WEIGHT = "weight"
+RATER = "rater"
+FEWEST_RATERS = 3  # for an SD of raters; two have a difference
 MOST_CATEGORIES = 30
 SIGNS = {
     "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "=": operator.eq,
@@ -31,15 +33,18 @@ class Beside(NamedTuple):
         Covariates, numbers or categories.
     weight : str
         How many answers an outcome is the mean of; empty where each is one.
+    rater : str
+        Who rated the answer, such as a person or a model that judges; empty where it is not known.
     """
 
     adjust: tuple[str, ...] = ()
     weight: str = ""
+    rater: str = ""
 
     @property
     def names(self) -> list[str]:
         """All columns."""
-        return [*self.adjust, *([self.weight] if self.weight else [])]
+        return [*self.adjust, *(name for name in (self.weight, self.rater) if name)]
 
 
 def beside_of(columns: dict[str, str]) -> tuple[dict[str, str], Beside]:
@@ -48,12 +53,13 @@ def beside_of(columns: dict[str, str]) -> tuple[dict[str, str], Beside]:
     Examples
     --------
     >>> beside_of({"group": "race", "adjust": "age+resume", "weight": "n"})
-    ({'group': 'race'}, Beside(adjust=('age', 'resume'), weight='n'))
+    ({'group': 'race'}, Beside(adjust=('age', 'resume'), weight='n', rater=''))
     """
-    rest = {ours: theirs for ours, theirs in columns.items() if ours not in ("adjust", WEIGHT)}
+    ours_beside = ("adjust", WEIGHT, RATER)
+    rest = {ours: theirs for ours, theirs in columns.items() if ours not in ours_beside}
     adjust = [part.strip() for part in columns.get("adjust", "").split(PLUS) if part.strip()]
     checks.distinct(adjust, "covariate", "adjust")
-    return rest, Beside(tuple(adjust), columns.get(WEIGHT, ""))
+    return rest, Beside(tuple(adjust), columns.get(WEIGHT, ""), columns.get(RATER, ""))
 
 
 def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -92,7 +98,7 @@ def lacking(raw: pd.DataFrame, beside: Beside) -> pd.Series:
     """Return why each row lacks a covariate or a weight; empty where it has all."""
     reasons = pd.Series("", index=raw.index)
     for name in beside.names:
-        checks.choice(name, raw.columns, "the column of a covariate or a weight")
+        checks.choice(name, raw.columns, "the column of a covariate, weight or rater")
         absent = raw[name].isna() | raw[name].astype(str).str.strip().eq("")
         reasons = reasons.mask(absent & reasons.eq(""), f"without {name}")
     return reasons

@@ -1,56 +1,25 @@
-"""Groups that cross two or three factors, such as gender and ethnicity, and what is compared between them.
+"""Groups of answers that cross two or three factors, such as gender and ethnicity.
 
-A group is then a cell of factors, such as *female, asian*. Contrasts are weights over the means of
-cells, so that cells of unequal size count alike.
+Columns of factors become cells, and cells are groups. What is compared between them is in
+`bayesbias.core.factors`.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, some
+from bayesbias.core import InputError, checks, factors as crossed, some
+from bayesbias.core.factors import CROSS, JOIN, MOST_FACTORS, Contrast, Factors
 
 if TYPE_CHECKING:
     from bayesbias.studies.responses.table import Responses
 
-CROSS = "*"  # between the names of two columns of factors
-JOIN = ", "  # between the levels of a cell
-LEVELS = ("main", "simple", "interaction")
-"""What a contrast of a factorial table is: averaged over the other factors, within a level, or by levels."""
-MOST_FACTORS = 3
 MANY_CELLS = 500  # cells by items
 UNSEEN = 0.2  # p-value
-
-type Factors = Mapping[str, Mapping[str, str]]
-"""The level that each group has of each factor."""
-
-
-class Contrast(NamedTuple):
-    """A difference between groups.
-
-    Attributes
-    ----------
-    level : str
-        ``overall``, or of a factorial table one of `LEVELS`.
-    name : str
-        Such as ``female - male (asian)``.
-    weights : Mapping of str to float
-        The weight of each group.
-    against : {"pairs", "others", "mean"}
-        Whether a level is compared with another, the mean of the others, or that of all.
-    factor : str
-        What has these levels; of an interaction both factors. Empty where groups have one column.
-    """
-
-    level: str
-    name: str
-    weights: Mapping[str, float]
-    against: str = "pairs"
-    factor: str = ""
 
 
 # -- columns ---------------------------------------------------------------------------------------
@@ -109,39 +78,12 @@ def factors_of(frame: pd.DataFrame, names: Sequence[str], groups: Collection[str
         if levels.nunique() < 2:
             problem = f"expected a factor with two levels or more, got {some(levels.unique())}"
             raise InputError(problem, where=f"the column {name}", hint="leave it out of group")
-        out[name] = dict(zip(cells[kept], levels, strict=True))
+        level_of = dict(zip(cells[kept], levels, strict=True))
+        out[name] = dict(sorted(level_of.items(), key=itemgetter(1)))
     return out
 
 
 # -- contrasts -------------------------------------------------------------------------------------
-
-
-def sides(labels: Sequence[str]) -> list[tuple[str, dict[str, float], str]]:
-    """Return each two labels and, of three and more, each and all others: name, weights, what against.
-
-    Examples
-    --------
-    >>> [name for name, *_ in sides(["a", "b", "c"])]
-    ['a - b', 'a - c', 'b - c', 'a - others', 'b - others', 'c - others']
-    """
-    found = [
-        (f"{a} - {b}", {a: 1.0, b: -1.0}, "pairs") for a, b in itertools.combinations(labels, 2)
-    ]
-    if len(labels) > 2:
-        rest = -1 / (len(labels) - 1)
-        for label in labels:
-            weights = {other: rest for other in labels if other != label}
-            found.append((f"{label} - others", {label: 1.0, **weights}, "others"))
-    return found
-
-
-def against_mean(labels: Sequence[str]) -> list[tuple[str, dict[str, float], str]]:
-    """Return each label against the mean of all, itself included."""
-    share = 1 / len(labels)
-    return [
-        (f"{label} - mean", {other: (other == label) - share for other in labels}, "mean")
-        for label in labels
-    ]
 
 
 def contrasts_of(table: Responses) -> list[Contrast]:
@@ -160,123 +102,14 @@ def contrasts_of(table: Responses) -> list[Contrast]:
     if not table.factors:
         return [
             Contrast("overall", name, weights, against)
-            for name, weights, against in sides(table.groups)
+            for name, weights, against in crossed.sides(table.groups)
         ]
-    return _factorial(table)
-
-
-def _factorial(table: Responses) -> list[Contrast]:
-    """Return the main effects, the effects within levels, and the interactions of two factors."""
-    names, cells = [*table.factors], _Cells(table)
-    levels = {name: cells.levels(name) for name in names}
-    out: list[Contrast] = []
-
-    def add(
-        level: str, name: str, parts: Mapping[str, Mapping[str, float]], against: str, of: str
-    ) -> None:
-        weights = cells.weights(parts)
-        if weights:
-            out.append(Contrast(level, name, weights, against, of))
-
-    for factor in names:
-        compared = sides(levels[factor])
-        if len(levels[factor]) > 2:
-            compared += against_mean(levels[factor])
-        for name, weights, against in compared:
-            add("main", name, {factor: weights}, against, factor)
-
-    for factor in names:
-        others = [other for other in names if other != factor]
-        within = [(other,) for other in others] + [tuple(others)] * (len(others) > 1)
-        for given in within:
-            for held in itertools.product(*(levels[other] for other in given)):
-                kept = {other: {level: 1.0} for other, level in zip(given, held, strict=True)}
-                for name, weights, against in sides(levels[factor]):
-                    parts = {factor: weights, **kept}
-                    add("simple", f"{name} ({JOIN.join(held)})", parts, against, factor)
-
-    for first, second in itertools.combinations(names, 2):
-        by_level = sides(levels[second])
-        if len(levels[second]) > 2:
-            by_level = [side for side in by_level if side[2] == "others"]
-        both = itertools.product(sides(levels[first]), by_level)
-        for (name, of_first, against), (by, of_second, _) in both:
-            parts = {first: of_first, second: of_second}
-            add("interaction", f"({name}): {by}", parts, against, f"{first}{CROSS}{second}")
-    return out
-
-
-class _Cells:
-    """The cells that a factorial table has, by their levels."""
-
-    def __init__(self, table: Responses) -> None:
-        self.factors = table.factors
-        self.shown = _distinct_levels(table.factors)
-        self.at = {
-            tuple(self.shown[name][by_group[group]] for name, by_group in self.factors.items()): (
-                group
-            )
-            for group in table.groups
-        }
-
-    def levels(self, factor: str) -> list[str]:
-        """Return the levels of a factor, in the order of the alphabet."""
-        place = [*self.factors].index(factor)
-        return sorted({cell[place] for cell in self.at})
-
-    def weights(self, parts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        """Return the weights of groups: products of those of levels, averaged over other factors.
-
-        The average has equal weights, over the levels at which every cell has answers. Empty if there
-        are none.
-        """
-        free = [self.levels(name) for name in self.factors if name not in parts]
-        tables = []
-        for stratum in itertools.product(*free):
-            rest = iter(stratum)
-            by_factor = [
-                [*parts[name].items()] if name in parts else [(next(rest), 1.0)]
-                for name in self.factors
-            ]
-            tables.append(self._products(by_factor))
-        complete = [table for table in tables if table]
-        out: dict[str, float] = {}
-        for table in complete:
-            for group, weight in table.items():
-                out[group] = out.get(group, 0.0) + weight / len(complete)
-        return out
-
-    def _products(self, by_factor: Sequence[Sequence[tuple[str, float]]]) -> dict[str, float]:
-        """Return the weights of the cells of a stratum; empty where a cell has no answers."""
-        out = {}
-        for combination in itertools.product(*by_factor):
-            cell = tuple(level for level, _ in combination)
-            if cell not in self.at:
-                return {}
-            weight = 1.0
-            for _, own in combination:
-                weight *= own
-            out[self.at[cell]] = weight
-        return out
-
-
-def _distinct_levels(factors: Factors) -> dict[str, dict[str, str]]:
-    """Return what each level is called: with its factor, where two factors have one of that name."""
-    levels = {name: checks.once(by_group.values()) for name, by_group in factors.items()}
-    every = [level for known in levels.values() for level in known]
-    return {
-        name: {
-            level: f"{name} {level}" if every.count(level) > 1 else level for level in levels[name]
-        }
-        for name in factors
-    }
+    return crossed.contrasts_of(table.factors, table.groups)
 
 
 def missing_cells(table: Responses) -> list[str]:
     """Return the combinations of levels that no answer is about."""
-    cells = _Cells(table)
-    every = itertools.product(*(cells.levels(name) for name in table.factors))
-    return [JOIN.join(cell) for cell in every if cell not in cells.at]
+    return crossed.missing_cells(table.factors, table.groups)
 
 
 def with_factors(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:

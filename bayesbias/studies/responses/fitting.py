@@ -13,7 +13,8 @@ kinds of answers differ in is in `bayesbias.studies.responses.kinds`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import FitError, InputError, checks, join_words, some
+from bayesbias.core import (
+    FitError,
+    InputError,
+    checks,
+    factors as crossed,
+    frames,
+    join_words,
+    some,
+)
 from bayesbias.core.conventions import PROB
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
+from bayesbias.inference.comparisons import (
+    SUM_TO_ZERO,
+    Names,
+    check_names,
+    label_of,
+    read_weights,
+    unknown_name,
+)
 from bayesbias.inference.description import units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
@@ -33,8 +50,9 @@ from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.prediction import NewUnits, new_units
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial, table as tables, together
-from bayesbias.studies.responses.kinds import Kind, kind_named, kind_of
+from bayesbias.studies.responses import agreement, factorial, table as tables, together
+from bayesbias.studies.responses.columns import RATER
+from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
 from bayesbias.studies.responses.table import Responses
 
@@ -44,10 +62,13 @@ if TYPE_CHECKING:
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
+type Pairs = list[tuple[str, str, dict[str, float]]]
+"""Model, contrast and the weights of groups under models."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
+_FEW_REPEATS = 0.05  # share of the answers
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet; of groups that cross factors, every level."""
 
@@ -100,9 +121,9 @@ class ResponsesResult(Result):
         The table that was read.
     published : pandas.DataFrame
         ``name, score, n, mean_score, t, p_value``.
-    kind : {"stereotype", "choice", "paired", "number"}
-        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers, or
-        numbers.
+    kind : {"stereotype", "choice", "paired", "number", "ordered"}
+        What was modelled: stereotyped answers of BBQ, 0/1 answers, differences of paired answers,
+        numbers, or ratings in order.
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
@@ -270,12 +291,13 @@ class ResponsesResult(Result):
         DataFrame
             ``model, contrast, level, name, estimand, scale, mean, hpdi_low, hpdi_high,
             p_below_zero, p_in_rope, verdict``. The scale is ``probability`` and ``log_odds`` of 0/1
-            answers, else ``outcome``.
+            answers, else ``outcome``. Ordered ratings have ``outcome`` (the mean rating), ``at_least_2``
+            and so on (the probability of this rating or a higher one), and ``log_odds``.
         """
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
-        of_factors = factorial.LEVELS if self.responses.factors else ()
+        of_factors = crossed.LEVELS if self.responses.factors else ()
         wanted = level
         if level is not None:
             checks.choice(level, [*levels, *of_factors], "level")
@@ -293,21 +315,125 @@ class ResponsesResult(Result):
             if detail and families and own == "overall":
                 make, key = partial(self._with_families, which, prob), ("families", *key)
             frames += fit.cached(key, make)
-        out = pd.concat(frames, ignore_index=True)
         # Of items that one group alone is asked about there are no rows.
-        series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
-        out["contrast"], out["model"] = series.str[0], series.str[-1]
+        out = _by_model(frames)
         if of_factors:
             kinds = {each.name: each.level for each in factorial.contrasts_of(self.responses)}
             overall = out["level"] == "overall"
             out["level"] = out["level"].mask(overall, out["contrast"].map(kinds))
             if wanted in of_factors:
                 out = out[out["level"] == wanted]
-        first = ["model", "contrast", "level", "name", "estimand", "scale"]
-        out = out.set_index(first).reset_index()
         last = [name for name in ("family", "low_family", "high_family") if name in out]
         out = out[[*out.columns.drop(last), *last]]
         return out if detail else without_detail(out.drop(columns=last))
+
+    def compare(
+        self,
+        comparison: Names,
+        on: str | None = None,
+        *,
+        prob: float = PROB,
+        estimand: str | None = None,
+        detail: bool = False,
+    ) -> pd.DataFrame:
+        """Estimate a difference between groups that you name, for each model.
+
+        Parameters
+        ----------
+        comparison : str or Mapping of str to float
+            ``"women - men"``, ``"women - others"``, or a weight for each group, such as
+            ``{"nurse": 0.5, "teacher": 0.5, "engineer": -1}``. Where groups cross factors, also the
+            levels of one factor; each of their cells weighs the same. Of paired answers, of which
+            only differences are modeled, each two groups, or a group and the others.
+        on : str, optional
+            An item or a template; by default all.
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals.
+        estimand : {"population", "new_words", "new_prompts", "listed_words"}, optional
+            What is new. By default all of `estimands`, one after the other.
+        detail : bool
+            Whether to return all columns of `bayesbias.inference.estimates`.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `contrasts`. `bayesbias.plot_contrasts` draws it.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or weights do not add up to zero.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> scores = {"group": ["a", "b", "c"] * 6, "template": [f"t{k // 3}" for k in range(18)],
+        ...     "outcome": [0.2, 0.5, 0.4, 0.1, 0.4, 0.6, 0.3, 0.5, 0.5, 0.2, 0.6, 0.4, 0.3, 0.3, 0.2, 0.1, 0.5, 0.3]}
+        >>> found = bb.fit_responses(bb.responses_table(scores), "responses", seed=1, engine="quick")
+        >>> found.compare({"a": 0.5, "b": 0.5, "c": -1}, estimand="population")["contrast"].tolist()
+        ['0.5 a + 0.5 b - c']
+        """
+        fit = self._fitted()
+        label, weights = self._weights_named(comparison)
+        level = self._level_of(on)
+        asked = [*self.estimands]
+        if estimand is not None:
+            asked = [checks.choice(estimand, ESTIMANDS, "estimand")]
+
+        pairs = []
+        for model in self.responses.models:
+            arms = {f"{group} | {model}": weight for group, weight in weights.items()}
+            pairs.append((model, label, arms))
+        frames = []
+        for which in asked:
+            means = self._means(which, level, pairs)
+            frames += self.answer_kind.contrasts(self, means, prob)
+
+        out = _by_model(frames)
+        if on is not None:
+            out = out[out["name"] == on].reset_index(drop=True)
+        if out.empty:
+            problem = f"expected answers of each of {join_words([*weights])} to {on}, got none"
+            raise InputError(problem, where="compare")
+        out = out if detail else without_detail(out)
+        source = f"Model {fit.spec.name} on {self.responses.name}"
+        about = {"outcome": self.scale, "source": source, "scopes": self.estimands}
+        out.attrs |= {"prob": prob, "rope": self.rope, **about}
+        return out
+
+    def _weights_named(self, comparison: Names) -> tuple[str, dict[str, float]]:
+        """Return what is printed, and the weight of each group; of paired answers of each series."""
+        groups, factors = self.responses.groups, self.responses.factors
+        comparison = check_names(comparison, "compare")
+        printed = {each.name: each.weights for each in factorial.contrasts_of(self.responses)}
+        series = {} if "arm" in self._fitted().table else printed
+        labels = [groups, *(checks.once(levels.values()) for levels in factors.values())]
+        of_levels = [{}, *factors.values()]
+
+        for names, level_of in zip(labels, of_levels, strict=True):
+            weights = read_weights(comparison, names)
+            if weights is None:
+                continue
+            if abs(sum(weights.values())) > SUM_TO_ZERO:
+                problem = f"expected a difference, whose weights add up to 0, got {comparison!r}"
+                raise InputError(problem, where="compare", hint="write GROUP - GROUP")
+            cells = crossed.weights_of_cells(level_of, weights) if level_of else weights
+            label = label_of(comparison)
+            return label, weights_of_series(cells, series, label) if series else cells
+        known = [name for names in labels for name in names]
+        raise unknown_name(comparison, known, "compare")
+
+    def _level_of(self, on: str | None) -> str:
+        """Return whether a label is an item or a template; ``overall`` of none."""
+        if on is None:
+            return "overall"
+        known: list[str] = []
+        for level in BREAKDOWNS:
+            labels = self._fitted().design.shown[level]
+            if on in labels:
+                return level
+            known += labels
+        raise checks.unknown(on, filter(None, checks.once(known)), "on")
 
     def rates(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Estimate the rate or the mean of each group, the highest first.
@@ -323,7 +449,8 @@ class ResponsesResult(Result):
         -------
         DataFrame
             ``group, model, rate, rate_low, rate_high``; of 0/1 answers ``ratio, ratio_low, ratio_high``
-            to the highest group; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
+            to the highest group; of ordered ratings ``at_least_2, at_least_2_low, at_least_2_high`` and so
+            on; ``p_highest`` and ``p_lowest`` among the groups of a model; and how many
             answers were ``read, used, missing, refusals, unparseable``. Empty for paired answers, of
             which only differences are modeled.
         """
@@ -392,6 +519,19 @@ class ResponsesResult(Result):
         frame = frame.assign(contrast=series.str[0], model=series.str[-1])
         frame = frame.rename(columns={"hpdi_low": "low", "hpdi_high": "high"})
         return frame[["model", "contrast", "mean", "sd", "low", "high"]]
+
+    def agreement(self) -> pd.DataFrame:
+        """Return how far each two raters agree, on the answers that both rated.
+
+        Returns
+        -------
+        DataFrame
+            ``raters, group, rows, mean_difference``, over all groups and by group. Of 0/1 answers and
+            ordered ratings also ``equal``, the share of equal ratings, and ``kappa``, Cohen's kappa
+            (weighted by squared distances of levels in order). Of other numbers ``pearson`` and ``icc``,
+            the intraclass correlation ICC(2, 1). Empty where raters are not named.
+        """
+        return agreement.agreement(self)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
         """Estimate the share of each effect in the variance of single answers.
@@ -485,7 +625,9 @@ class ResponsesResult(Result):
 
     def _kinds(self) -> list[str]:
         """Return what can be new."""
-        table, nouns = self._fitted().table, self.responses.nouns
+        table, nouns = self._fitted().table, dict(self.responses.nouns)
+        if RATER in self._fitted().spec.units:
+            nouns[RATER] = "raters"
         several = [name for name in nouns if table[name].nunique() > 1]
         if "arm" in table:  # one label of each group tells nothing about others
             labels = table.groupby("arm")[several].nunique()
@@ -508,7 +650,7 @@ class ResponsesResult(Result):
         noise = np.broadcast_to(out.pop(""), n)
         return out | {"answer": noise}
 
-    def _pairs(self, level: str = "overall") -> list[tuple[str, str, dict[str, float]]]:
+    def _pairs(self, level: str = "overall") -> Pairs:
         """Return model, contrast and the weights of groups under models, of all contrasts.
 
         By item and template a factorial table has main effects only.
@@ -538,6 +680,8 @@ class ResponsesResult(Result):
 
         def make() -> tuple[pd.DataFrame, Design]:
             by = [*self.answer_kind.question]
+            if RATER in fit.spec.units:  # each rater counts alike
+                by.append(RATER)
             none = {name: np.zeros(len(fit.table)) for name in fit.design.covariates}
             design = replace(fit.design, covariates=none)  # groups are compared at the same values
             if not fit.table.duplicated(by).any():
@@ -557,6 +701,8 @@ class ResponsesResult(Result):
         table, design = self._questions()
         nouns = {"words": "word", "prompts": "template", "items": "item", "templates": "template"}
         nouns |= {noun: column for column, noun in self.responses.nouns.items()}
+        if RATER in self._fitted().spec.units:
+            nouns["raters"] = RATER
         units = new_units(design, table, new, nouns)
         return [kind.of_rows(rows) for kind in units]
 
@@ -564,6 +710,8 @@ class ResponsesResult(Result):
         """Return the variance of the noise of each question, over that of an answer."""
         fit = self._fitted()
         by = [*self.answer_kind.question]
+        if RATER in fit.spec.units:
+            by.append(RATER)
         weights = fit.design.weights
         alone = pd.Series(1.0 if weights is None else 1 / weights, index=fit.table.index)
         labels = [fit.table[column] for column in by]
@@ -572,8 +720,11 @@ class ResponsesResult(Result):
         first = ~fit.table.duplicated(by).to_numpy()
         return (sums / counts**2).to_numpy()[first]
 
-    def _rows_of_both(self) -> dict[str, np.ndarray]:
-        """Return the rows that both sides of each contrast answered, where one side answered more."""
+    def _rows_of_both(self, pairs: Pairs | None = None) -> dict[str, np.ndarray]:
+        """Return the rows that both sides of each contrast answered, where one side answered more.
+
+        `pairs` are as `_pairs` returns them, which it does by default.
+        """
         questions, _ = self._questions()
         labels = tables.shared_labels(self.responses)
 
@@ -583,7 +734,7 @@ class ResponsesResult(Result):
             of_all = asked.groupby(labels).ngroup().to_numpy() if labels else None
             arm = questions["arm"].astype(str).to_numpy()
             out = {}
-            for model, name, arms in self._pairs():
+            for model, name, arms in self._pairs() if pairs is None else pairs:
                 every = np.isin(arm, [*arms])
                 groups = itertools.groupby(sorted(arms), lambda label: label.rsplit(" | ", 1)[0])
                 sides = [[*of_models] for _, of_models in groups]
@@ -598,6 +749,8 @@ class ResponsesResult(Result):
                     out[f"{name} | {model}"] = rows
             return out
 
+        if pairs is not None:
+            return make()
         return self._fitted().cached(("responses", "rows of both"), make)
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
@@ -611,26 +764,30 @@ class ResponsesResult(Result):
         frames = fit.cached(("responses", estimand, "overall", prob, self.rope), make)
         return [together.with_families(frame, self, estimand, prob) for frame in frames]
 
-    def _means(self, estimand: str, level: str) -> Means:
-        """Return the means of arms, also of the rows that both sides of a contrast answered."""
+    def _means(self, estimand: str, level: str, pairs: Pairs | None = None) -> Means:
+        """Return the means of arms, also of the rows that both sides of a contrast answered.
+
+        `pairs` are what is compared, by default all that is printed.
+        """
         fit, design = self._fitted(), self._questions()[1]
         listed = mean_quantities(design.ordered(), estimand).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
         rows: dict[str, Any] = {"": slice(None)}
         if estimand != "population":
-            rows |= self.answer_kind.rows_in_common(self)
+            rows |= self.answer_kind.rows_in_common(self, pairs)
         for contrast, mask in rows.items():
             if contrast:
                 compared = design.of_rows(mask).ordered()
                 parts[contrast] = mean_quantities(compared, estimand).at(level)
         if self.responses.adjust:
             parts = {name: replace(part, observed=None) for name, part in parts.items()}
-        return Means(estimand, level, parts, rows)
+        return Means(estimand, level, parts, rows, pairs)
 
     def _combinations(self, means: Means) -> tuple[list[Key], Any]:
         """Return the keys of all contrasts of means, and their weights of these."""
         contrasts = []
-        for model, name, arms in self._pairs(means.level):
+        pairs = self._pairs(means.level) if means.pairs is None else means.pairs
+        for model, name, arms in pairs:
             label = f"{name} | {model}"
             contrasts.append((label, label, arms))
         keys = {name: part.keys for name, part in means.parts.items()}
@@ -668,6 +825,36 @@ class ResponsesResult(Result):
         return index, shared * np.sqrt(np.maximum(1 - variance / of_replies, 0))
 
 
+def _by_model(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return contrasts as one table, with their models apart, and labels first."""
+    out = pd.concat(frames, ignore_index=True)
+    series = out.pop("series").astype(str).str.rsplit(" | ", n=1)
+    out["contrast"], out["model"] = series.str[0], series.str[-1]
+    first = ["model", "contrast", "level", "name", "estimand", "scale"]
+    return out.set_index(first).reset_index()
+
+
+def weights_of_series(
+    weights: Mapping[str, float], printed: Mapping[str, Mapping[str, float]], label: str
+) -> dict[str, float]:
+    """Return a printed contrast of the same groups, or its reverse, with its sign.
+
+    Examples
+    --------
+    >>> weights_of_series({"b": 1.0, "a": -1.0}, {"a - b": {"a": 1.0, "b": -1.0}}, "b - a")
+    {'a - b': -1.0}
+    """
+    for name, sides in printed.items():
+        if sides.keys() != weights.keys():
+            continue
+        scales = [weights[group] / side for group, side in sides.items()]
+        if all(math.isclose(scale, scales[0]) for scale in scales):
+            return {name: scales[0]}
+    raise InputError(
+        f"expected a contrast of paired answers: {some(printed)}", where="compare", found=label
+    )
+
+
 def fit_responses(
     table: Responses, model: Any = None, *, rope: float | None = None, **sampling: Any
 ) -> ResponsesResult:
@@ -679,7 +866,8 @@ def fit_responses(
         From `bayesbias.responses_table` or `load_responses`.
     model : str, path or ModelSpec, optional
         By default ``responses_choice`` for 0/1 answers, ``responses_paired`` for paired numbers, and
-        ``responses`` for other numbers.
+        ``responses`` for other numbers. ``ordered`` is for ratings of 3 to 11 whole-number levels: a
+        cumulative logit, with differences in the mean rating and in P(at least each level).
     rope : float, optional
         Half-width of the region of practical equivalence. By default .02 for 0/1 answers, and a tenth
         of the SD for numbers: of the differences where they are paired, else of the answers. In log
@@ -708,16 +896,24 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_covariates, with_factors
+    from bayesbias.models.variants import trimmed, with_covariates, with_factors, with_raters
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
-    kind = kind_of(table)
-    spec = load_model(kind.model if model is None else model)
+    if isinstance(model, str):
+        model = next((kind.model for kind in ASKED if kind.name == model), model)
+    asked = None if model is None else load_model(model)
+    kind = kind_of(table, asked)
+    kind.check(table)
+    spec = load_model(kind.model) if asked is None else asked
 
     # A model without an effect of the question would treat repeats as independent.
-    again = bool(table.frame.duplicated([*tables.LABELS]).any())
-    repeats = "question_effect" in spec.mu and again
+    # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
+    again = float(table.frame.duplicated([*tables.LABELS]).mean())
+    modeled = "question_effect" in spec.mu
+    repeats = modeled and again > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
+    if modeled and again and not repeats:
+        notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [
         *table.notes,
@@ -725,6 +921,7 @@ def fit_responses(
         *_lacking(table, kind),
         *notes_of_rows,
         *(_without_t(published, table) if kind.scores_have_t else ()),
+        *(_levels_in_order(table) if model is None and kind.modeled == "outcome" else ()),
     ]
 
     if rope is None:
@@ -746,6 +943,8 @@ def fit_responses(
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
         if table.beside:
             spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
+        if table.raters_vary:
+            spec = with_raters(spec, RATER)
         spec = kind.in_units(spec, rows)
     if spec.trim:
         spec = trimmed(spec, rows)
@@ -758,6 +957,14 @@ def fit_responses(
     return replace(result, notes=(*notes, *_one_each(result), *_one_question(result)))
 
 
+def _levels_in_order(table: Responses) -> list[str]:
+    """Offer the model of ordered levels where answers are few whole numbers."""
+    if not table.levels or table.answer_counts is not None:
+        return []
+    levels = len(table.levels)
+    return [f"Answers have {levels} levels. --model ordered compares how often each is reached."]
+
+
 def _lacking(table: Responses, kind: Kind) -> list[str]:
     """Say which models and groups lack answers to what others were asked about."""
     nouns = {name: table.nouns[name] for name in kind.columns_of_questions(table)}
@@ -766,7 +973,7 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
-        question = table.frame[["model", *labels]].agg(" | ".join, axis=1)
+        question = frames.joined(table.frame[["model", *labels]])
         notes += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
     return notes
 

@@ -9,14 +9,16 @@ import pandas as pd
 
 from bayesbias.core import join_words, number_of, some
 from bayesbias.core.conventions import ALPHA
+from bayesbias.core.factors import main_effects
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import factorial
+from bayesbias.studies.responses import agreement, factorial
 from bayesbias.studies.responses.fitting import ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
+from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
 from bayesbias.studies.responses.table import ASKED, Responses
 from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
@@ -53,6 +55,11 @@ ANSWER_COLUMNS = (
     Column("counter_biased", "counter-biased", "number", 1), Column("unknown", "unknown", "number", 1),
 )  # fmt: skip
 ANSWERS, INDEPENDENT = Column("answers", "answers", "count"), Column("mean", "independent", "count")
+AGREEMENT = (
+    "raters", "group", Column("rows", "answers", "count"), Column("mean_difference", "mean difference", "signed"),
+    Column("equal", "equal", "percent"), Column("kappa", "kappa", "number", 2), Column("pearson", "r", "number", 2),
+    Column("icc", "ICC", "number", 2),
+)  # fmt: skip
 SHARES = Column("hpdi_low", "{prob} HPDI", "range", 2, "hpdi_high")
 FACTORIAL = "main effects (each cell counts alike) and the largest interaction"
 ONE_VERDICT = False
@@ -75,7 +82,11 @@ GLOSSARY = (
         "New: the difference to expect with others like the listed ones (the estimand population). "
         "These: the listed ones are kept, and nothing is said about others.",
     ),
-    ("scale", "0/1 answers are compared as probabilities and as log odds."),
+    (
+        "scale",
+        "0/1 answers are compared as probabilities and as log odds. Ordered ratings are compared as mean "
+        "ratings, as probabilities of at least each rating, and as log odds.",
+    ),
     (
         "independent answers",
         "How many independent answers have the same information about the difference. What groups "
@@ -92,7 +103,8 @@ def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
 def header(result: ResponsesResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     table = result.responses
-    found = table.frame[["group", "word", "template", "item", "model"]].nunique()
+    raters = ["rater"] * table.rated
+    found = table.frame[["group", "word", "template", "item", "model", *raters]].nunique()
     found = found.rename({"word": table.noun})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
@@ -100,15 +112,17 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     return common.header_of(result.fit, subject, size, "published scores")
 
 
-def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataFrame:
-    """Return the overall contrasts on the first scale, for all estimands, models compared last.
+def overall(
+    result: ResponsesResult, view: View, short: bool = True, scale: str = ""
+) -> pd.DataFrame:
+    """Return the overall contrasts on a scale, by default the first, for all estimands, models compared last.
 
     Of many contrasts a short table has the highest and the lowest.
 
     The label is the model, the contrast or both: what there are several of.
     """
     frame = result.contrasts(view.prob, level="overall", detail=True, families=False)
-    frame = frame[frame["scale"] == result.main_scale]
+    frame = frame[frame["scale"] == (scale or result.main_scale)]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
     names = SHORT if parts else result.estimands
@@ -123,6 +137,43 @@ def overall(result: ResponsesResult, view: View, short: bool = True) -> pd.DataF
         shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
         frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
+
+
+def _rate_columns(result: ResponsesResult) -> tuple[Column | str, ...]:
+    """Return the columns of the rates of groups, with those of another scale that a screen has."""
+    scale, words = result.answer_kind.second_scale(result.responses)
+    if not scale:
+        return RATES
+    interval = Column(f"{scale}_low", "{prob} HPDI", "range", 3, f"{scale}_high")
+    return (*RATES[:4], Column(scale, words, "probability"), interval, *RATES[4:])
+
+
+def _second_scale(
+    result: ResponsesResult, view: View, labels: Sequence[Column | str]
+) -> list[Section]:
+    """Return a section with the differences on another scale that a screen has."""
+    scale, words = result.answer_kind.second_scale(result.responses)
+    if not scale:
+        return []
+
+    def rows() -> pd.DataFrame:
+        frame = overall(result, view, scale=scale)
+        return frame[frame["estimand"] == "population"]
+
+    new = result.estimands["population"]
+    title = f"Differences in {words} (ROPE ±{LITTLE_PROBABILITY:g}), for {new}"
+    more = "--detail, or contrasts(), has the other levels, and log odds."
+    return [
+        Section(
+            "second",
+            title,
+            rows,
+            (*labels, *CONTRAST_COLUMNS),
+            more=more,
+            importance=partial(importance, True),
+            show_on="terminal page",
+        )
+    ]
 
 
 def _short(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
@@ -147,16 +198,7 @@ def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
     A factor of two levels has one main effect, and any other one of each level against the others.
     """
     table = result.responses
-    contrasts = factorial.contrasts_of(table)
-    several = {
-        each.factor for each in contrasts if (each.level, each.against) == ("main", "others")
-    }
-    main = [
-        each.name
-        for each in contrasts
-        if each.level == "main"
-        and each.against == ("others" if each.factor in several else "pairs")
-    ]
+    main = main_effects(factorial.contrasts_of(table))
     frame = frame[frame["estimand"] == "population"]
     interactions = frame[frame["level"] == "interaction"]
     within = interactions[interactions["model"].isin(table.models)]
@@ -273,6 +315,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 importance=partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
+            *_second_scale(result, view, labels[:1]),
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",
@@ -285,7 +328,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 "rates",
                 result.rates_title,
                 partial(result.rates, view.prob),
-                RATES,
+                _rate_columns(result),
                 show_on="folder" if result.kind == "paired" else "detail page files",
             ),
             Section(
@@ -320,6 +363,16 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         more = "--detail, or published, has the others."
         where = "brief page" if on_screen else "page"
         out.append(Section("whole", title, lambda: whole, SCORES, None, "", note, more, where))
+    if result.responses.rated:
+        out.append(
+            Section(
+                "agreement",
+                "Agreement of raters, on the answers that both rated",
+                result.agreement,
+                AGREEMENT,
+                show_on="detail page files",
+            )
+        )
     if result.fit is None:
         return out
     return [
@@ -405,6 +458,8 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         texts = [repr(in_one_line(text, 40)) for text in table.coverage["examples"]]
         such = f", such as {join_words(texts)}" if texts else ""
         notes.append(f"Answers left out: {counts}{such}.")
+    if table.rated:
+        notes.append(agreement.in_words(result.agreement()))
     warnings = _lost(table.coverage["groups"])
     apart = table.coverage["apart"]
     if hidden := table.coverage.get("hidden"):

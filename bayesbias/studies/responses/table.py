@@ -16,12 +16,13 @@ import pandas as pd
 from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
+from bayesbias.core.factors import CROSS, Factors
 from bayesbias.core.formatting import in_one_line
+from bayesbias.models.outcomes import MOST_LEVELS
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
 from bayesbias.studies.responses.answer_labels import numbers_of
-from bayesbias.studies.responses.columns import WEIGHT, Beside
-from bayesbias.studies.responses.factorial import Factors
+from bayesbias.studies.responses.columns import FEWEST_RATERS, RATER, WEIGHT, Beside
 from bayesbias.studies.responses.hidden_words import REST, WORD, words_in_texts
 
 LABELS = ("model", "group", "word", "template", "item")
@@ -78,6 +79,8 @@ class Responses:
         Columns of `frame` that hold covariates around zero, which answers are adjusted for.
     weighted : bool
         Whether outcomes are means of several answers, whose numbers are in the column ``weight``.
+    rated : bool
+        Whether the column ``rater`` says who rated each answer.
     published_scores : DataFrame, optional
         Scores that the benchmark publishes and the rows do not give: ``name, score, n, mean_score``.
     answer_counts : DataFrame, optional
@@ -112,6 +115,7 @@ class Responses:
     factors: Factors = field(default_factory=dict)
     adjust: tuple[str, ...] = ()
     weighted: bool = False
+    rated: bool = False
     published_scores: pd.DataFrame | None = None
     answer_counts: pd.DataFrame | None = None
 
@@ -121,9 +125,26 @@ class Responses:
         return not self.weighted and bool(self.frame["outcome"].isin((0.0, 1.0)).all())
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """The ratings in order, where answers are 3 to 11 whole numbers; else empty."""
+        values = np.sort(self.frame["outcome"].unique())
+        whole = not self.weighted and bool((values == np.floor(values)).all())
+        return tuple(values.tolist()) if whole and 3 <= len(values) <= MOST_LEVELS else ()
+
+    @property
     def beside(self) -> list[str]:
-        """The columns of covariates and weights."""
-        return [*self.adjust, *[WEIGHT] * self.weighted]
+        """The columns of covariates, weights and raters."""
+        return [*self.adjust, *[WEIGHT] * self.weighted, *[RATER] * self.rated]
+
+    @property
+    def raters(self) -> list[str]:
+        """Who rated the answers, in the order of the alphabet; empty where it is not known."""
+        return sorted(self.frame[RATER].unique()) if self.rated else []
+
+    @property
+    def raters_vary(self) -> bool:
+        """Whether there are enough raters for SDs; the difference of two is a covariate."""
+        return len(self.raters) >= FEWEST_RATERS
 
     @property
     def nouns(self) -> dict[str, str]:
@@ -189,6 +210,7 @@ def responses_table(
     positive: str | None = None,
     adjust: str | Sequence[str] = (),
     weight: str | None = None,
+    rater: str | None = None,
     where: str | None = None,
     refused: bool = False,
     values: Mapping[str, float] | None = None,
@@ -225,6 +247,8 @@ def responses_table(
         Columns of covariates, numbers or categories: groups are compared at the same values.
     weight : str, optional
         Column of numbers of answers, where each outcome is a mean of so many.
+    rater : str, optional
+        Column of who rated the answer, such as a person or a model that judges.
     where : str, optional
         Which rows to use, such as ``"resume != strong and age < 40"``.
     refused : bool
@@ -250,7 +274,7 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
-    crossed = group if group is None or isinstance(group, str) else factorial.CROSS.join(group)
+    crossed = group if group is None or isinstance(group, str) else CROSS.join(group)
     asked = {
         "outcome": outcome, "group": crossed, "word": word, "template": template, "item": item,
         "model": model, "repeat": repeat,
@@ -258,12 +282,13 @@ def responses_table(
     given = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
     covariates = [adjust] if isinstance(adjust, str) else [*adjust]
     covariates = [name for name in covariates if name]
-    beside = Beside(tuple(covariates), weight or "")
+    beside = Beside(tuple(covariates), weight or "", rater or "")
     from bayesbias.studies.responses.readers import TEXTS, load_responses
 
     if isinstance(frame, str | os.PathLike):
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
+        given |= {RATER: rater} if rater else {}
         return load_responses(
             frame, columns=given, positive=positive, values=values, where=where, refused=refused
         )
@@ -317,7 +342,7 @@ def table_of(
 ) -> Responses:
     """Return the table of a frame, whose columns are named (our column -> its column).
 
-    With `factors` the groups cross these columns. Columns `beside` are covariates and weights.
+    With `factors` the groups cross these columns. Columns `beside` are covariates, weights and raters.
     """
     outcome = named["outcome"]
     notes = []
@@ -362,21 +387,28 @@ def table_of(
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
     out["word"], spelt = _words_once(out)
     notes += [f"Words that differ only by capitals count once: {some(spelt, 4)}."] if spelt else []
-    asked = [*LABELS, *["repeat"] * ("repeat" in named)]
-    repeats, apart = int(out.duplicated(asked, keep=False).sum()), []
     taken = {*named.values(), *factors, *beside.names}
     of_rows = raw[used.to_numpy()].reset_index(drop=True)
-    covariates = beside_columns.covariates(of_rows, beside.adjust)
+    adjust = [*beside.adjust]
+    if beside.rater:
+        out[RATER] = _raters(of_rows, beside.rater, where)
+        if out[RATER].nunique() < FEWEST_RATERS:
+            adjust.append(beside.rater)
+    covariates = beside_columns.covariates(of_rows, adjust)
     out = pd.concat([out, covariates], axis=1)
     if beside.weight:
         out[WEIGHT] = beside_columns.weights(of_rows, beside.weight)
+    # Rows with the same labels are no repeats where a covariate or a rater tells them apart.
+    same = [*LABELS, *covariates.columns, *[RATER] * bool(beside.rater)]
+    repeats = int(out.duplicated([*same, *["repeat"] * ("repeat" in named)], keep=False).sum())
+    apart: list[str] = []
     unused = [name for name in raw.columns if name not in taken]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
         others = others.loc[:, others.nunique() <= len(out) / 2]
-        several = others.groupby([out[ours] for ours in LABELS], sort=False).nunique() > 1
+        several = others.groupby([out[ours] for ours in same], sort=False).nunique() > 1
         apart = [str(name) for name in others if several[name].any()]
-        out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
+        out["repeat"] = out.groupby(same, sort=False).cumcount().astype(str)
     coverage = {
         "rows_read": len(raw),
         "rows_used": int(used.sum()),
@@ -394,7 +426,14 @@ def table_of(
     elif numbers.one:
         outcome = f"{outcome} = {numbers.one}"
     return Responses(
-        out[[*COLUMNS, *covariates.columns, *[WEIGHT] * bool(beside.weight)]],
+        out[
+            [
+                *COLUMNS,
+                *covariates.columns,
+                *[WEIGHT] * bool(beside.weight),
+                *[RATER] * bool(beside.rater),
+            ]
+        ],
         coverage,
         outcome,
         notes=tuple(notes),
@@ -402,7 +441,24 @@ def table_of(
         factors=factorial.factors_of(raw, factors, groups) if factors else {},
         adjust=tuple(covariates.columns),
         weighted=bool(beside.weight),
+        rated=bool(beside.rater),
     )
+
+
+def _raters(rows: pd.DataFrame, name: str, where: str) -> np.ndarray:
+    """Return who rated each answer.
+
+    Raises
+    ------
+    InputError
+        If one rater rated all answers.
+    """
+    place = f"{where}, column {name}"
+    raters = frames.checked_texts(rows[name].astype(str).str.strip(), place, checks.labels)
+    if raters.nunique() < 2:
+        problem = f"expected two raters or more, got {some(raters.unique())}"
+        raise InputError(problem, where=f"the column {name}", hint="leave out rater")
+    return raters.to_numpy()
 
 
 def _no_number(outcome: str, answers: pd.Series, dropped: Mapping[str, int]) -> InputError:
@@ -474,15 +530,19 @@ def cells(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
     With `words_by_group` a word of two groups is two words.
     """
     frame = _with_words_by_group(table) if words_by_group else table.frame
-    found = frame.groupby([*LABELS, *table.adjust], sort=False)["outcome"]
+    raters = [RATER] * table.raters_vary
+    found = frame.groupby([*LABELS, *table.adjust, *raters], sort=False)["outcome"]
     out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
     return _with_question(out, table)
 
 
-def answers(table: Responses) -> pd.DataFrame:
-    """Return one row an answer, for numbers: its labels, its question and its ``outcome``."""
-    names = [*LABELS, "outcome", *table.beside]
-    return _with_question(_with_words_by_group(table)[names], table)
+def answers(table: Responses, *, words_by_group: bool = True) -> pd.DataFrame:
+    """Return one row an answer, for numbers: its labels, its question and its ``outcome``.
+
+    With `words_by_group` a word of two groups is two words.
+    """
+    frame = _with_words_by_group(table) if words_by_group else table.frame
+    return _with_question(frame[[*LABELS, "outcome", *table.beside]], table)
 
 
 def _with_words_by_group(table: Responses) -> pd.DataFrame:
@@ -497,7 +557,7 @@ def _with_words_by_group(table: Responses) -> pd.DataFrame:
 
 def _with_question(frame: pd.DataFrame, table: Responses) -> pd.DataFrame:
     """Add the arm, the question, and the arms that answered what the question asks about."""
-    question = frame[list(LABELS)].agg(" | ".join, axis=1)
+    question = frames.joined(frame[list(LABELS)])
     frame = frame.assign(arm=frame["group"] + " | " + frame["model"], question=question)
     asked = asked_labels(frame)
     key = asked.groupby(shared_labels(table) or ["template", "item"], sort=False).ngroup()
@@ -564,7 +624,7 @@ def differences(table: Responses, repeats: bool = False) -> tuple[pd.DataFrame, 
         means = single[labels].merge(out, on=labels, how="left")["outcome"]
         within = single["outcome"] - single.groupby(labels)["outcome"].transform("mean")
         out = single.drop(columns="repeat").assign(outcome=means + within)
-    question = out[["model", *ASKED]].agg(" | ".join, axis=1)
+    question = frames.joined(out[["model", *ASKED]])
     return out.assign(series=out["contrast"] + " | " + out["model"], question=question), lacking
 
 

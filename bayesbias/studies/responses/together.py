@@ -130,6 +130,11 @@ def rates(result: ResponsesResult, prob: float, estimand: str) -> pd.DataFrame:
             of_top = estimates(ratio, prob)
             for ours, theirs in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
                 frame.loc[here, f"ratio{ours}"] = of_top[theirs].to_numpy()
+    for name, shares in result.answer_kind.shares(result, estimand).items():
+        of_level = estimates(labeled_draws(shares, {"group": group, "model": model}), prob)
+        frame[name] = of_level["mean"]
+        frame[f"{name}_low"] = of_level["hpdi_low"]
+        frame[f"{name}_high"] = of_level["hpdi_high"]
     counts = result.responses.coverage["groups"]
     for name in ("read", "used", "missing", "refusals", "unparseable"):
         frame[name] = [counts.get(of, {}).get(name, 0) for of in group]

@@ -481,6 +481,7 @@ def test_limits_are_on_each_model_and_on_their_difference_by_name():
     assert item.met
 
 
+@pytest.mark.slow
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     frame = crossed(seed=4)
     table = bb.responses_table(frame)
@@ -517,6 +518,7 @@ def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
     assert {label.get_text() for label in ax.get_yticklabels()} == {*rows[:15], *rows[-15:]}
 
 
+@pytest.mark.slow
 def test_rare_answers_of_many_groups_have_rare_rates():
     """Around a rate of one half, the level went into the effects of items: rates of .16 to .36."""
     rng = np.random.default_rng(3)
@@ -536,3 +538,21 @@ def test_rare_answers_of_many_groups_have_rare_rates():
     center = found.fit.spec.parameters["arm_mean"].args["mu"]
     chosen = frame["outcome"].sum()
     assert center == pytest.approx(np.log((chosen + 0.5) / (len(frame) - chosen + 0.5)))
+
+
+def test_of_few_questions_with_repeats_the_mean_counts():
+    rng = np.random.default_rng(4)
+    labels = [(g, f"{g}{w}", f"i{i}") for g in "ab" for w in range(6) for i in range(8)]
+    once = pd.DataFrame(labels, columns=["group", "word", "item"])
+    once["outcome"] = rng.normal((once["group"] == "a") * 0.5, 1.0)
+    halves = [once.iloc[:2].assign(outcome=once["outcome"].iloc[:2] + side) for side in (-0.3, 0.3)]
+    repeated = pd.concat([*halves, once.iloc[2:]], ignore_index=True)
+
+    settings = {"seed": 1, "draws": 200, "tune": 200, "chains": 2, "progress": False}
+    expected, found = (
+        bb.fit_responses(bb.responses_table(frame), **settings) for frame in (once, repeated)
+    )
+    assert "question_effect" not in found.fit.spec.mu
+    pd.testing.assert_frame_equal(found.contrasts(), expected.contrasts())
+    assert "Of the few questions with repeats, the mean counts." in found.notes
+    assert not any("mean counts" in note for note in expected.notes)

@@ -226,6 +226,7 @@ def test_estimands_name_only_what_the_table_has():
     assert "items" not in text
 
 
+@pytest.mark.slow
 def test_detail_has_a_published_score_of_each_model_and_contrast():
     frame = crossed(("a", "b", "c", "d"), models=("m", "n"), words=2)
     paired = frame[frame["word"].str.endswith("0")].assign(word="")
@@ -272,6 +273,7 @@ def test_checks_name_groups_models_and_the_file(tmp_path):
     assert "of the differences a - b between m and n" in said
 
 
+@pytest.mark.slow
 def test_the_command_writes_sentences_and_fits_their_ratings(tmp_path):
     from click.testing import CliRunner
 

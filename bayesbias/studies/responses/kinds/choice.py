@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bayesbias.models.design import Arrays
     from bayesbias.studies.responses.fitting import ResponsesResult
 
-_STEEPEST = 4  # slope of log odds on a probability of one half
+STEEPEST = 4  # slope of log odds on a probability of one half
 MOST_PATTERNS = 30  # of covariates
 _DRAWS = 1000  # that probabilities are computed for
 _FEWEST_PREDICTED, _MOST_PREDICTED = 2000, 4000  # draws of new answers
@@ -43,6 +43,7 @@ class Choice(Kind):
 
     name = "choice"
     model = "responses_choice"
+    modeled = "chosen"
     values = "0/1"
     scales = ("probability", "log_odds")
     words_by_group = False  # the model has an effect of group by word
@@ -50,6 +51,10 @@ class Choice(Kind):
     def recognizes(self, table: Responses) -> bool:
         """Whether a table has answers of this kind."""
         return table.is_choice
+
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return 0 and 1."""
+        return (0.0, 1.0)
 
     def rows(self, table: Responses, repeats: bool) -> tuple[pd.DataFrame, list[str]]:
         """Return counts of answers by question."""
@@ -96,7 +101,7 @@ class Choice(Kind):
 
         return [
             described("probability", shares, result.rope),
-            described("log_odds", log_odds.reshape(*fit.shape, -1), _STEEPEST * result.rope),
+            described("log_odds", log_odds.reshape(*fit.shape, -1), STEEPEST * result.rope),
         ]
 
     def predicted(self, result: ResponsesResult, new: Any, prob: float, seed: int) -> pd.DataFrame:
@@ -180,7 +185,8 @@ class PredictedAnswers:
     ) -> PredictedAnswers:
         """Draw effects of new units, and the answers about them, for some draws of the fit."""
         fit = result._fitted()
-        design, draws, source = fit.design, fit.parameter_draws(), rows.source
+        questions, design = result._questions()
+        draws, source = fit.parameter_draws(), rows.source
         n = int(np.prod(fit.shape))
         eta = np.zeros((len(some), len(source)))
         for name in design.spec.mu:
@@ -198,13 +204,14 @@ class PredictedAnswers:
 
         # What replies share moves the rates of the table, and once more those of new replies.
         column, shared = result._shared_by_replies("overall", "listed_words")
+        column = column[questions.index]
         if shared.shape[1] > 1:
             eta += shared[some][:, column[source]]
             eta += shared[rng.permutation(n)[some]][:, column[source]]
         assert design.trials is not None
         trials = design.trials[source].astype(int)
         shares = rng.binomial(trials, design.outcome_type.expected(eta)) / trials
-        return cls(fit.table["arm"].astype(str).to_numpy()[source], source, shares)
+        return cls(questions["arm"].astype(str).to_numpy()[source], source, shares)
 
     def contrasts(
         self, pairs: Sequence[tuple[str, str, Mapping[str, float]]], both: Mapping[str, np.ndarray]
@@ -231,7 +238,12 @@ class PredictedAnswers:
 
 
 def probabilities(
-    result: ResponsesResult, estimand: str, level: str, keys: list[Key], rows: Any = slice(None)
+    result: ResponsesResult,
+    estimand: str,
+    level: str,
+    keys: list[Key],
+    rows: Any = slice(None),
+    moved: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of mean probabilities, and what replies add to log odds.
 
@@ -242,7 +254,9 @@ def probabilities(
     keys : list of Key
         The means: level, name and arm.
     rows : mask or slice
-        The rows that the means are over; by default all.
+        The questions that the means are over; by default all.
+    moved : ndarray of shape (n,), optional
+        What is added to the log odds of all rows.
 
     Returns
     -------
@@ -251,27 +265,28 @@ def probabilities(
     """
     fit = result._fitted()
     draws = fit.parameter_draws()
-    labels, codes, _ = levels_of(fit.design, estimand)[level]
+    questions, design = result._questions()
+    labels, codes, _ = levels_of(design, estimand)[level]
 
     chains, n = fit.shape
     places = np.arange(chains * n).reshape(chains, n)
     some = places[:, :: min(-(-chains * n // _DRAWS), 4)]
 
     place = {key[1:]: k for k, key in enumerate(keys)}
-    arms = fit.table["arm"].astype(str).to_numpy()
+    arms = questions["arm"].astype(str).to_numpy()
     names = np.array(labels)[codes[rows]]
     group = np.full(len(codes), -1)
     group[rows] = [place[name, arm] for name, arm in zip(names, arms[rows], strict=True)]
 
     kept = result._held(level, estimand)
-    replies = result._shared_by_replies(level, estimand)
-    column, shared = replies
+    column, shared = result._shared_by_replies(level, estimand)
+    column = column[questions.index]
     means: Any = 0.0
     added = shared
     for share, shift in of_covariates(fit, draws):
-        moved = (column, shared + shift[:, None])
-        part, of_part = mean_probabilities(fit.design, draws, kept, moved, group, some.ravel())
-        means, added = means + share * part, of_part - shift[:, None]
+        more = (column, shared + (shift + moved)[:, None])
+        part, of_part = mean_probabilities(design, draws, kept, more, group, some.ravel())
+        means, added = means + share * part, of_part - (shift + moved)[:, None]
     return np.reshape(means, (*some.shape, len(keys))), added
 
 

@@ -45,12 +45,15 @@ class Means:
         rows that both of its sides answered.
     rows : Mapping of str to mask or slice
         The rows of each part.
+    pairs : list, optional
+        What is compared: model, label, and the weight of each arm. By default what is printed.
     """
 
     estimand: str
     level: str
     parts: Mapping[str, Quantities]
     rows: Mapping[str, Any]
+    pairs: list[tuple[str, str, dict[str, float]]] | None = None
 
     @property
     def joined(self) -> Quantities:
@@ -90,6 +93,8 @@ class Kind(ABC):
         What ``ResponsesResult.kind`` is.
     model : str
         The shipped model that fits it.
+    modeled : str
+        The column of the rows of the fit that is the outcome of this model.
     values : str
         What answers are, in the first line of a table.
     row : str
@@ -112,6 +117,7 @@ class Kind(ABC):
 
     name: str
     model: str
+    modeled: str = "outcome"
     values: str = "numbers"
     row: str = "answer"
     scales: tuple[str, ...] = ("outcome",)
@@ -127,6 +133,10 @@ class Kind(ABC):
     @abstractmethod
     def recognizes(self, table: Responses) -> bool:
         """Whether a table has answers of this kind."""
+
+    def check(self, table: Responses) -> None:
+        """Refuse a table whose answers a model that was asked for cannot be about."""
+        return
 
     def paired_by(self, table: Responses) -> Sequence[str] | None:
         """Return the columns by which answers of groups are paired; None if they are not."""
@@ -210,9 +220,11 @@ class Kind(ABC):
 
     # -- what is asked of the fit --------------------------------------------------------------------
 
-    def rows_in_common(self, result: ResponsesResult) -> dict[str, np.ndarray]:
+    def rows_in_common(
+        self, result: ResponsesResult, pairs: list[tuple[str, str, dict[str, float]]] | None = None
+    ) -> dict[str, np.ndarray]:
         """Return the questions that both sides of a contrast answered, where one answered more."""
-        return result._rows_of_both()
+        return result._rows_of_both(pairs)
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""
@@ -244,6 +256,18 @@ class Kind(ABC):
         means = result._means(estimand, "overall").parts[""]
         labels = [key[2] for key in means.keys]
         return labels, joint_draws(result._fitted(), means, estimand)
+
+    def levels(self, table: Responses) -> Sequence[float]:
+        """Return the levels of answers, by which raters agree; empty of numbers."""
+        return ()
+
+    def shares(self, result: ResponsesResult, estimand: str) -> Mapping[str, np.ndarray]:
+        """Return joint draws of more than the means that `joint` has, by name; by default none."""
+        return {}
+
+    def second_scale(self, table: Responses) -> tuple[str, str]:
+        """Return another scale that a screen has, and its words; empty where there is none."""
+        return "", ""
 
     def items(self, result: ResponsesResult, level: str, prob: float) -> pd.DataFrame:
         """Return the mean of each arm by item or template: ``name, arm``, and the estimates."""

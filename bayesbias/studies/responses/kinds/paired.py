@@ -64,12 +64,16 @@ class Paired(Kind):
         """Return zero: the prior is of no difference."""
         return 0.0
 
-    def rows_in_common(self, result: ResponsesResult) -> dict[str, np.ndarray]:
+    def rows_in_common(
+        self, result: ResponsesResult, pairs: list[tuple[str, str, dict[str, float]]] | None = None
+    ) -> dict[str, np.ndarray]:
         """Return nothing: both sides answered every question that has a difference."""
         return {}
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the means of the differences, which are the contrasts."""
+        if means.pairs is not None:
+            return super().contrasts(result, means, prob)
         fit = result._fitted()
         frame = fit.describe(means.joined, means.estimand, "series", prob, result.rope)
         return [frame.assign(scale=self.scales[0])]
