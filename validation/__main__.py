@@ -1,7 +1,8 @@
 """Run the validation, hours in all, and print a row of docs/validation.md for each claim.
 
 ``python -m validation`` runs all; ``--share .05`` a part of the cases; ``--parts pvalues,lme4`` some parts. The exit
-code is 1 if a claim failed.
+code is 1 if a claim failed. ``python -m validation predictions SOURCE.toml`` predicts held-out words and prompts of a
+real source, see `validation.held_out`.
 """
 
 import argparse
@@ -16,6 +17,10 @@ PARTS = (
 
 def main(arguments):
     """Run the parts and print their rows; return the exit code."""
+    if arguments[:1] == ["predictions"]:
+        from validation import held_out
+
+        return held_out.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
     parser.add_argument("--share", type=float, default=1.0, help="share of the cases; 1 is all")

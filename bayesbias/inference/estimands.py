@@ -64,21 +64,47 @@ def asked_quantities(
     Classes that cross factors are also compared as `crossed` says, but for single new words.
     """
     results, new = design.spec.results, estimand in PREDICTIVE
-    labels = design.shown.get(results.group, [])
-    pairs: Sequence[tuple[str, str]] = CONTRASTS
-    if results.group != "connection":
-        pairs = list(itertools.combinations(labels, 2))
+    pairs = contrasted_pairs(design)
     if new and contrasted and not results.between:
         return new_quantities(design, estimand, pairs)
     means = new_quantities(design, estimand) if new else mean_quantities(design, estimand)
     if not contrasted:
         return means
+    out = contrasts_of_means(design, means, pairs, new, crossed)
+    if not new:
+        return out
+    return Quantities.joined([new_quantities(design, estimand, pairs), out])
+
+
+def contrasts_of_means(
+    design: Design,
+    means: Quantities,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    new: bool = False,
+    crossed: Sequence[Contrast] = (),
+) -> Quantities:
+    """Return the contrasts of means that a model has, at all levels of these means.
+
+    Parameters
+    ----------
+    design : Design
+    means : Quantities
+    pairs : sequence of (str, str), optional
+        What is contrasted; by default what the model contrasts.
+    new : bool
+        Whether means are those of single new words, which are compared between groups in pairs only.
+    crossed : sequence of Contrast
+        The contrasts of classes that cross factors.
+    """
+    results = design.spec.results
+    labels = design.shown.get(results.group, [])
+    if pairs is None:
+        pairs = contrasted_pairs(design)
     sums: dict[Key, Mapping[Key, float]] = {}  # each contrast, as weights of means
     if not new:
         names = dict.fromkeys(key[:2] for key in means.keys)
         sums = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in names for a, b in pairs}
     if level := results.between:
-        # New words are compared in pairs only.
         between = between_contrasts(design.shown[results.levels[level].by], labels, pairs, not new)
         for key, weighted in between.items():
             sums[key] = {(level, *mean): weight for mean, weight in weighted.items()}
@@ -93,10 +119,15 @@ def asked_quantities(
     sums = {key: weighted for key, weighted in sums.items() if weighted.keys() <= at.keys()}
     by_place = [{at[mean]: weight for mean, weight in each.items()} for each in sums.values()]
     weights = weights_of(by_place, len(means.quantity))
-    out = means.combined(list(sums), weights)
-    if not new:
-        return out
-    return Quantities.joined([new_quantities(design, estimand, pairs), out])
+    return means.combined(list(sums), weights)
+
+
+def contrasted_pairs(design: Design) -> Sequence[tuple[str, str]]:
+    """Return the pairs of labels that a model contrasts."""
+    group = design.spec.results.group
+    if group == "connection":
+        return CONTRASTS
+    return list(itertools.combinations(design.shown.get(group, []), 2))
 
 
 def mean_quantities(design: Design, estimand: str) -> Quantities:

@@ -102,16 +102,22 @@ class Linear:
 
         Its shape is (n, quantities), or (1, quantities) if it depends on no scale.
         """
+        from scipy import sparse
+
         out = np.zeros((1, len(self)))
         for squared, group in ((False, self.shared), (True, self.apart)):
             for new in group:
                 weights = new.weights if squared else new.weights**2
+                # Effects with one SD are counted together: a term may have many thousands.
+                used, place = np.unique(new.entries, return_inverse=True)
+                at = (np.arange(len(place)), place)
+                of_used = sparse.csr_array((np.ones(len(place)), at), (len(place), len(used)))
                 if isinstance(new.sd, str):
                     values = draws[new.sd]
-                    variances = values.reshape(len(values), -1)[:, new.entries] ** 2
+                    variances = values.reshape(len(values), -1)[:, used] ** 2
                 else:
-                    variances = np.full((1, len(new.entries)), float(new.sd) ** 2)
-                out = out + variances @ weights.T
+                    variances = np.full((1, len(used)), float(new.sd) ** 2)
+                out = out + variances @ (weights @ of_used).T
         return out
 
 

@@ -34,6 +34,7 @@ from bayesbias.inference.estimands import (
     PREDICTIVE,
     asked_quantities,
     check_asked,
+    contrasts_of_means,
     has_word_effects,
     level_of_classes,
     no_contrasts,
@@ -42,6 +43,7 @@ from bayesbias.inference.estimates import Answer
 from bayesbias.inference.likelihood import Reduction, collapse
 from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.measured import Measured, measured_contrasts
+from bayesbias.inference.prediction import ESTIMAND, NOUNS, new_units, predicted_means
 from bayesbias.inference.sampling import Engine, Sampling, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import View
@@ -561,6 +563,87 @@ class BiasFit(Result):
         frame = estimates.chosen_columns(contrasts, columns)
         return frame.assign(**estimates.beside(shares, "opposite"))
 
+    def predict_mean(
+        self, new: Any, prob: float = PROB, level: str | None = None, *, means: bool = False
+    ) -> pd.DataFrame:
+        """Predict the contrasts that a number of new words or attributes will show.
+
+        It is the interval for what you would observe: the mean of the rows about m new units like
+        the listed ones, minus another such mean. `contrasts` under ``population`` has the interval
+        for infinitely many new words and attributes, and nothing observed.
+
+        The interval includes
+
+        - what is not known of the population: the posterior of the means;
+        - that new units are m, not infinitely many: effects of m new units are drawn with the
+          posterior SDs, by class or list where the model has SDs of its own for these;
+        - that their rows are so many, not infinitely many: the noise of each row.
+
+        The rest stays as in the fitted table: the units that are not new, with what is known of
+        their effects; how many rows a unit has, and with which others; and the weights of classes
+        and lists. Where units of a class differ in the others that they are paired with, so do new
+        ones. Rows about new units share no noise with the fitted ones.
+
+        Parameters
+        ----------
+        new : mapping of str to int, or to a mapping of str to int
+            What is new, and how many of each class or list: ``{"words": 10}``, ``{"words": 10,
+            "attributes": 20}``, or ``{"words": {"women": 10, "men": 12}}``. Beside ``words`` and
+            ``attributes`` each unit of the model may be new, by its column: ``profession`` of
+            ``sentiment``, ``protected_template`` of ``sentence``.
+        prob : float in (0, 1)
+            Probability of the intervals, which are the shortest.
+        level : str, optional
+            ``overall`` or a level of the model, as of `contrasts`; by default all but single words.
+        means : bool
+            Whether to predict means (of connections, or other groups of the model's results) and
+            not contrasts.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast, mean, sd, low, high``; of means the third column has the name
+            of what the model gives results for.
+
+        Raises
+        ------
+        InputError
+            If `new` names no units of the table, or a number is not whole or below 1.
+        FitError
+            If noise is not normal, or the table has nothing to contrast.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "gender")
+        >>> result = bb.fit(table, seed=1, draws=200)
+        >>> few, many = (result.predict_mean({"words": n}, level="overall") for n in (2, 50))
+        >>> few.columns.tolist()
+        ['level', 'name', 'contrast', 'mean', 'sd', 'low', 'high']
+        >>> bool(few["sd"][0] > many["sd"][0])
+        True
+        """
+        variances.check_normal_noise(self.spec, "prediction")
+        design, results = self.design, self.spec.results
+        nouns = {noun: unit for noun, unit in NOUNS.items() if unit in self.spec.units}
+        others = [unit for unit in self.spec.units if unit not in nouns.values()]
+        units = new_units(
+            design, self.table, new, {**nouns, **dict(zip(others, others, strict=True))}
+        )
+        asked = predicted_means(design, units, self.scales_and_effects)
+        column = results.group
+        if not means:
+            column = "contrast"
+            asked = contrasts_of_means(design, asked, crossed=self.crossed)
+        if not asked.keys:
+            raise no_contrasts(self.spec)
+        if level is not None:
+            levels = dict.fromkeys(key[0] for key in asked.keys)
+            asked = asked.at(checks.choice(level, levels, "level"))
+        frame = self.describe(asked, ESTIMAND, column, prob)
+        frame = frame.rename(columns={"hpdi_low": "low", "hpdi_high": "high"})
+        return frame[["level", "name", column, "mean", "sd", "low", "high"]]
+
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
         """Estimate the shares of effects and noise in the variance around the means.
 
@@ -959,7 +1042,7 @@ class BiasFit(Result):
         draws = self.parameter_draws()
         values = asked.linear.draws(draws)
         shape = (*self.shape, len(asked.linear))
-        if estimand in PREDICTIVE:
+        if asked.linear.shared or asked.linear.apart:
             sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
             mean, sd = values.reshape(shape), sd.reshape(shape)
             values = Mixtures(mean, sd, asked.quantity, asked.weight).sampled(self.stream)

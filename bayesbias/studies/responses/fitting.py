@@ -47,6 +47,7 @@ from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
 from bayesbias.inference.linear import Key, contrasts_of
 from bayesbias.inference.measured import Measure, Measured, with_coverage
+from bayesbias.inference.prediction import NewUnits, new_units
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import agreement, factorial, limits, table as tables, together
@@ -470,6 +471,66 @@ class ResponsesResult(Result):
         make = partial(together.rates, self, prob, estimand)
         return self._fitted().cached(("responses", "rates", estimand, prob), make)
 
+    def predict_mean(self, new: Any, prob: float = PROB, seed: int = 0) -> pd.DataFrame:
+        """Predict the differences that a number of new words, prompts or items will show.
+
+        It is the interval for what you would observe: the mean of the answers of a group about m new
+        units like those of the table, minus that of another group. `contrasts` under ``population`` or
+        ``new_words`` has the interval for infinitely many, and nothing observed.
+
+        The interval includes
+
+        - what is not known of the population: the posterior of the means;
+        - that new units are m, not infinitely many: effects of m new units are drawn with the
+          posterior SDs, by group where the model has SDs of its own for groups;
+        - that their answers are so many, not infinitely many: the noise of each answer. 0/1 answers
+          are drawn.
+
+        The rest stays as in the fitted table: the words, prompts and items that are not new, with what
+        is known of their effects; and the number of answers to a question. Where units of a group have
+        questions of their own, such as three of many items each, so have new ones. The mean is over
+        questions, and groups are compared on questions that both answered. New
+        answers share no replies with the fitted ones.
+
+        Parameters
+        ----------
+        new : mapping of str to int, or to a mapping of str to int
+            What is new, and how many: ``{"prompts": 4}``, or ``{"words": 10, "prompts": 4}``. Of words it
+            is the number of each group; ``{"words": {"women": 10, "men": 12}}`` has one for each.
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals, which are the shortest.
+        seed : int, default 0
+            Seed of the draws of 0/1 answers. Intervals for numbers need no draws.
+
+        Returns
+        -------
+        DataFrame
+            ``model, contrast, mean, sd, low, high``, of 0/1 answers in probability.
+
+        Raises
+        ------
+        InputError
+            If `new` names no units of the table, or a number is not whole or below 1.
+        FitError
+            If there is no fit, or 0/1 answers were adjusted for covariates.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> scores = {"group": ["a", "b"] * 8, "template": [f"t{k // 2}" for k in range(16)],
+        ...     "outcome": [0.2, 0.5, 0.1, 0.4, 0.3, 0.5, 0.2, 0.6, 0.2, 0.3, 0.1, 0.5, 0.4, 0.5, 0.2, 0.5]}
+        >>> found = bb.fit_responses(bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2)
+        >>> few, many = (found.predict_mean({"prompts": n}) for n in (2, 50))
+        >>> few["contrast"].tolist(), bool(few["sd"][0] > many["sd"][0])
+        (['a - b'], True)
+        """
+        checks.probability(prob)
+        frame = self.answer_kind.predicted(self, new, prob, checks.seed(seed))
+        series = frame["series"].astype(str).str.rsplit(" | ", n=1)
+        frame = frame.assign(contrast=series.str[0], model=series.str[-1])
+        frame = frame.rename(columns={"hpdi_low": "low", "hpdi_high": "high"})
+        return frame[["model", "contrast", "mean", "sd", "low", "high"]]
+
     def agreement(self) -> pd.DataFrame:
         """Return how far each two raters agree, on the answers that both rated.
 
@@ -668,6 +729,33 @@ class ResponsesResult(Result):
             return fit.table.iloc[first].assign(outcome=means[first]), design
 
         return fit.cached(("responses", "questions"), make)
+
+    def _new_units(self, new: Any, rows: Any = slice(None)) -> list[NewUnits]:
+        """Return what is new, for some rows of the questions: those that two groups answered.
+
+        As large a share of the new units has rows there as of the listed ones.
+        """
+        table, design = self._questions()
+        nouns = {"words": "word", "prompts": "template", "items": "item", "templates": "template"}
+        nouns |= {noun: column for column, noun in self.responses.nouns.items()}
+        if RATER in self._fitted().spec.units:
+            nouns["raters"] = RATER
+        units = new_units(design, table, new, nouns)
+        return [kind.of_rows(rows) for kind in units]
+
+    def _noise_of_questions(self) -> np.ndarray:
+        """Return the variance of the noise of each question, over that of an answer."""
+        fit = self._fitted()
+        by = [*self.answer_kind.question]
+        if RATER in fit.spec.units:
+            by.append(RATER)
+        weights = fit.design.weights
+        alone = pd.Series(1.0 if weights is None else 1 / weights, index=fit.table.index)
+        labels = [fit.table[column] for column in by]
+        sums = alone.groupby(labels, observed=True).transform("sum")
+        counts = alone.groupby(labels, observed=True).transform("count")
+        first = ~fit.table.duplicated(by).to_numpy()
+        return (sums / counts**2).to_numpy()[first]
 
     def _rows_of_both(self, pairs: Pairs | None = None) -> dict[str, np.ndarray]:
         """Return the rows that both sides of each contrast answered, where one side answered more.

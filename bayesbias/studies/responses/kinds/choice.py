@@ -7,16 +7,19 @@ Gauss-Hermite quadrature.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from bayesbias.core import FitError
 from bayesbias.inference.description import outcomes_of_rows
 from bayesbias.inference.estimands import levels_of, mean_probabilities
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key
+from bayesbias.inference.prediction import ESTIMAND, NewRows, NewUnits, new_rows
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import centered
 from bayesbias.studies.responses import table as tables
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 STEEPEST = 4  # slope of log odds on a probability of one half
 MOST_PATTERNS = 30  # of covariates
 _DRAWS = 1000  # that probabilities are computed for
+_FEWEST_PREDICTED, _MOST_PREDICTED = 2000, 4000  # draws of new answers
+_LAYOUTS = 20  # of new units
 
 
 class Choice(Kind):
@@ -103,6 +108,32 @@ class Choice(Kind):
             described("log_odds", log_odds.reshape(*fit.shape, -1), STEEPEST * result.rope),
         ]
 
+    def predicted(self, result: ResponsesResult, new: Any, prob: float, seed: int) -> pd.DataFrame:
+        """Return the contrasts that new units will show, in probability: ``series``, and the estimates."""
+        fit = result._fitted()
+        if fit.design.covariates:
+            problem = "expected answers without covariates, which say nothing of those of new ones"
+            raise FitError(f"predict_mean: {problem}. Fit without adjust")
+        rng = np.random.default_rng([fit.stream, seed, 18])
+        new_ones = result._new_units(new)
+        size = int(np.prod(fit.shape))
+        some = np.arange(size)[:: -(-size // _MOST_PREDICTED)]
+        some = rng.permutation(np.repeat(some, -(-_FEWEST_PREDICTED // len(some))))
+
+        both = self.rows_in_common(result)
+        parts: dict[str, list[np.ndarray]] = {}
+        for draws in np.array_split(some, _LAYOUTS):
+            rows = new_rows(new_ones, rng)
+            answers = PredictedAnswers.of(result, new_ones, rows, draws, rng)
+            for label, values in answers.contrasts(result._pairs(), both).items():
+                parts.setdefault(label, []).append(values)
+
+        labels = [label for label, values in parts.items() if len(values) == _LAYOUTS]
+        keys: list[Key] = [("overall", "all", label) for label in labels]
+        columns = [np.concatenate(parts[label]) for label in labels]
+        drawn = np.stack(columns, axis=-1)[None]
+        return estimates(keyed_draws(drawn, keys, "series", ESTIMAND), prob)
+
     def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
         """Return the groups under models, and joint draws of their mean probabilities."""
         keys = result._means(estimand, "overall").parts[""].keys
@@ -129,6 +160,85 @@ class Choice(Kind):
     def rows_in_words(self, result: ResponsesResult) -> str:
         """Say what was modeled: answers and questions."""
         return outcomes_of_rows(result._fitted())
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedAnswers:
+    """Draws of the share of answers that are 1, for rows about new units.
+
+    Attributes
+    ----------
+    arm : ndarray of str, shape (rows,)
+    source : ndarray of int, shape (rows,)
+        The listed row that each row copies.
+    shares : ndarray, shape (n, rows)
+    """
+
+    arm: np.ndarray
+    source: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        result: ResponsesResult,
+        new: Sequence[NewUnits],
+        rows: NewRows,
+        some: np.ndarray,
+        rng: np.random.Generator,
+    ) -> PredictedAnswers:
+        """Draw effects of new units, and the answers about them, for some draws of the fit."""
+        fit = result._fitted()
+        questions, design = result._questions()
+        draws, source = fit.parameter_draws(), rows.source
+        n = int(np.prod(fit.shape))
+        eta = np.zeros((len(some), len(source)))
+        for name in design.spec.mu:
+            parameter, entry = design.spec.parameters[name], design.index[name][source]
+            kinds = [k for k, units in enumerate(new) if {*parameter.dims} & units.columns]
+            if not kinds or not design.spec.is_random(name):
+                eta += draws[name].reshape(n, -1)[some][:, entry]
+                continue
+            labels = np.stack([entry, *(rows.copies[k] for k in kinds)])
+            cells, cell = np.unique(labels, axis=1, return_inverse=True)
+            sd = str(parameter.args["sigma"])
+            of_cell = design.parent[name, "sigma"][cells[0]]
+            sds = draws[sd].reshape(n, -1)[some][:, of_cell]
+            eta += (sds * rng.standard_normal(sds.shape))[:, cell.ravel()]
+
+        # What replies share moves the rates of the table, and once more those of new replies.
+        column, shared = result._shared_by_replies("overall", "listed_words")
+        column = column[questions.index]
+        if shared.shape[1] > 1:
+            eta += shared[some][:, column[source]]
+            eta += shared[rng.permutation(n)[some]][:, column[source]]
+        assert design.trials is not None
+        trials = design.trials[source].astype(int)
+        shares = rng.binomial(trials, design.outcome_type.expected(eta)) / trials
+        return cls(questions["arm"].astype(str).to_numpy()[source], source, shares)
+
+    def contrasts(
+        self, pairs: Sequence[tuple[str, str, Mapping[str, float]]], both: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return draws of contrasts by their labels, on the questions that both sides answered."""
+        out = {}
+        means: dict[str, dict[str, np.ndarray]] = {}
+        for model, name, arms in pairs:
+            label = f"{name} | {model}"
+            part = label if label in both else ""
+            if part not in means:
+                chosen = both[part][self.source] if part else np.ones(len(self.source), dtype=bool)
+                means[part] = self.means(chosen)
+            if all(arm in means[part] for arm in arms):
+                out[label] = sum(
+                    (weight * means[part][arm] for arm, weight in arms.items()), np.zeros(1)
+                )
+        return out
+
+    def means(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
+        """Return draws of the mean share of each arm, over some of the rows."""
+        arms = dict.fromkeys(self.arm[chosen].tolist())
+        return {arm: self.shares[:, chosen & (self.arm == arm)].mean(axis=1) for arm in arms}
 
 
 def probabilities(

@@ -17,6 +17,7 @@ import pandas as pd
 from bayesbias.core import some
 from bayesbias.inference.estimates import estimates
 from bayesbias.inference.linear import Quantities
+from bayesbias.inference.prediction import ESTIMAND, predicted_means
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import scaled
 from bayesbias.studies.responses import table as tables
@@ -236,6 +237,23 @@ class Kind(ABC):
         answer = result._fitted().answer(combined, means.estimand, "series")
         frame = estimates(answer.draws, prob, result.rope, answer.mixtures, answer.observed)
         return [frame.assign(scale=self.scales[0])]
+
+    def predicted(self, result: ResponsesResult, new: Any, prob: float, seed: int) -> pd.DataFrame:
+        """Return the contrasts that new units will show: ``series``, and the estimates."""
+        design = result._questions()[1]
+        noise = result._noise_of_questions()
+        rows: dict[str, Any] = {"": slice(None), **self.rows_in_common(result)}
+        parts: dict[str, Quantities] = {}
+        for name, chosen in rows.items():
+            if name and not chosen.any():  # nothing to compare
+                parts[name] = parts[""].chosen([])
+                continue
+            units = result._new_units(new, chosen)
+            part = design.of_rows(chosen)
+            effects = result._fitted().scales_and_effects
+            parts[name] = predicted_means(part, units, effects, noise[chosen], ["overall"])
+        (frame,) = self.contrasts(result, Means(ESTIMAND, "overall", parts, rows), prob)
+        return frame
 
     def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
         """Return the groups under models, and joint draws of their means, on the first scale."""

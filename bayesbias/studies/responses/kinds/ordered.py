@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError
+from bayesbias.core import FitError, InputError
 from bayesbias.inference.estimates import estimates, keyed_draws, labeled_draws
 from bayesbias.inference.linear import Key
 from bayesbias.models.outcomes import MOST_LEVELS, cuts_of
@@ -113,6 +113,11 @@ class Ordered(Kind):
         frames = [described(self.scales[0], ratings, result.rope)]
         frames += [described(scale, draws, LITTLE_PROBABILITY) for scale, draws in joined.items()]
         return [*frames, described("log_odds", log_odds, STEEPEST * LITTLE_PROBABILITY)]
+
+    def predicted(self, result: ResponsesResult, new: Any, prob: float, seed: int) -> pd.DataFrame:
+        """Refuse: the mean rating of few new answers is no mean of 0/1 answers."""
+        problem = "expected numbers or 0/1 answers, got ordered ratings"
+        raise FitError(f"predict_mean: {problem}. Fit them as numbers")
 
     def joint(self, result: ResponsesResult, estimand: str) -> tuple[list[str], np.ndarray]:
         """Return the groups under models, and joint draws of their mean ratings."""
