@@ -34,21 +34,11 @@ def responses() -> None:
 def fit(files: tuple[str, ...], **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     shared.check_out(given, "responses")
-    from bayesbias.core.factors import Contrast, sides
-    from bayesbias.studies import requirements
-    from bayesbias.studies.responses.factorial import contrasts_of
-    from bayesbias.studies.responses.fitting import EACH
+    from bayesbias.studies.responses import limits
 
     table = _answers(files, given)
     if given["require"]:  # names are known before the fit
-        pairs = contrasts_of(table) or [Contrast("overall", *of) for of in sides(table.models)]
-        means = [f"{name} - mean" for name in table.groups]
-        each = [form.format(name) for name in EACH for form in ("{}", "|{}|")]
-        known = [*(contrast.name for contrast in pairs), *means, *each, *requirements.OF_ALL]
-        for limit in requirements.read_requirements(given["require"]):
-            if requirements.CHANCE.fullmatch(limit.name):
-                continue
-            requirements.contrast_named(limit.name, known)
+        limits.check_names(table, given["require"])
     sampling = shared.sampling_of(given)
     result = bb.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, given)

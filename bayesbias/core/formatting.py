@@ -62,10 +62,25 @@ def number_of(n: int, noun: str) -> str:
 
     Examples
     --------
-    >>> number_of(1, "word"), number_of(1200, "class")
-    ('1 word', '1,200 classes')
+    >>> number_of(1, "word"), number_of(1200, "class"), number_of(2, "category")
+    ('1 word', '1,200 classes', '2 categories')
     """
-    return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
+    return f"{n:,} {noun if n == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun.
+
+    Examples
+    --------
+    >>> plural("word"), plural("class"), plural("category"), plural("survey")
+    ('words', 'classes', 'categories', 'surveys')
+    """
+    if noun.endswith("s"):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def join_words(items: Iterable[str], word: str = "and") -> str:

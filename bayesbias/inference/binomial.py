@@ -545,18 +545,22 @@ def approximated(design: Design, method: str) -> Binomial:
 
 def _reduction_of(design: Design) -> Binomial:
     """Return the reduction of counts, or of ordered levels, which are counts at each cut."""
-    if design.outcome_type.engine == "ordered":
+    sampler = design.outcome_type.engine
+    if sampler == "counts":
+        return Binomial.of(design)
+    if sampler == "ordered":
         from bayesbias.inference.ordered import Ordered
 
         return Ordered.of(design)
-    return Binomial.of(design)
+    raise NotCollapsible(f"{design.spec.likelihood} has no normal approximation of its effects")
 
 
 def has_few_effects(design: Design) -> bool:
-    """Return whether NUTS is a matter of seconds.
+    """Return whether counts have so few effects that NUTS takes seconds.
 
-    The posterior of few effects is skewed, so that no normal distribution is close to it. Levels have
-    no compiled density for NUTS: row by row it would take a minute.
+    Means of groups and effects of single rows count. The posterior of few effects is skewed, so that no
+    normal distribution is close to it. Levels have no compiled density for NUTS: row by row it would
+    take a minute.
     """
     return design.trials is not None and design.effects <= FEW_EFFECTS
 
@@ -582,7 +586,10 @@ def laplace_is_enough(reduced: Binomial, start: ScaleApproximation, seed: int) -
 def sample_quickly(
     design: Design, settings: Mapping[str, Any]
 ) -> tuple[Sampled | None, Engine, Binomial | None]:
-    """Sample the scales of counts by importance; return no draws where NUTS has to.
+    """Sample the scales of counts, or of levels, by importance; return no draws where NUTS has to.
+
+    NUTS has to if it was asked for, if by default there are few effects (`has_few_effects`), if the
+    effects are not normal, and if the weights fail.
 
     Parameters
     ----------
@@ -590,6 +597,14 @@ def sample_quickly(
         With its rows sorted.
     settings : Mapping
         As of `bayesbias.inference.sampling.sample_collapsed`.
+
+    Returns
+    -------
+    Sampled or None
+    Engine
+        What was done, or why there are no draws.
+    Binomial or None
+        The reduction of the draws; its `method` is the one of the fit.
     """
     import xarray as xr
 

@@ -1,18 +1,58 @@
 r"""Counts with normal effects in log odds: scales and effects sampled together.
 
-Of a count of :math:`n_r` trials the log odds are :math:`\eta = o + X D z + \sigma_q z_q`, with D
-the standard deviations of the effects, and :math:`z_q` an effect that each row has for itself. All
-z are standard normal (non-centered). They are sampled along the axes of a normal pilot: at the
-scales of the pilot, with working responses :math:`\tilde y` and weights W (iteratively reweighted
-least squares),
+*Model.* Row r has :math:`n_r` answers, of which :math:`y_r` are *yes*. The log odds of *yes* are
 
-.. math:: z \sim N(c, A^{-1}), \quad A = I + D X^T (W^{-1} + \sigma_q^2)^{-1} X D, \qquad
-          z_q \mid \eta_s \sim N(k (\tilde y - \eta_s),\ (1 + W \sigma_q^2)^{-1}),
+.. math:: \eta = o + X D z + \sigma_q z_q,
 
-with :math:`\eta_s` the log odds without :math:`z_q`. At other scales they are wider or narrower,
-in proportion to :math:`(1 + I \sigma^2)^{-1/2}`, with I the precision that data give an effect. The
-density that is sampled is the exact one, so that the pilot decides over the number of steps alone.
+with o the prior means, D the standard deviations (SDs) of the effects, and X their weights in the
+rows. The last term is an effect that each row has for itself, such as that of a question. All z are
+standard normal (non-centered). NUTS samples the logarithms of the SDs that are parameters (the
+scales), and z.
+
+*Blocks.* Answers tell sums of effects better than single ones. So the effects that are sampled are
+blocks: means and contrasts of those that share units. `Family` has them. Given a block, its effects
+are drawn afterward from their normal distribution.
+
+*Axes.* The z depend on each other in the posterior. So w is sampled in their place, along the axes
+of a normal pilot. Near the mode of scales and effects, the pilot has the working responses
+:math:`\tilde y = \eta + (y - n p) / W` with the weights :math:`W = n p (1 - p)` (iteratively
+reweighted least squares), and
+
+.. math::
+
+    z &= c + L w, \qquad L L^T = A^{-1}, \\
+    A &= I + D X^T V^{-1} X D, \qquad V = W^{-1} + \sigma_q^2, \qquad
+         c = A^{-1} D X^T V^{-1} (\tilde y - o), \\
+    z_q &= k (\tilde y - \eta_s) + (1 + W \sigma_q^2)^{-1/2} w_q, \qquad
+           k = W \sigma_q / (1 + W \sigma_q^2),
+
+with :math:`\eta_s` the log odds without :math:`z_q`. If the pilot were exact, all w would be
+independent standard normals.
+
+*Other scales.* Where the SD of an effect is s, and :math:`\hat s` at the pilot, its z is multiplied
+by the width
+
+.. math:: g = \left(\frac{1 + H \hat s^2}{1 + H s^2}\right)^{1/2}.
+
+H is the precision that the data give the effect itself: W for :math:`z_q`, and
+:math:`(1 / (A^{-1})_{jj} - 1) / \hat s^2` for :math:`z_j`, or zero if its SD is a number of the
+model file. A larger SD leaves z less room.
+
+*Density.* What is sampled is the exact posterior, whatever the pilot is: the log density of w is
+
+.. math:: \sum_r \log p(y_r \mid \eta_r) + \sum_j \bigl(\log g_j - \tfrac12 z_j^2\bigr)
+
+with the :math:`z_q` among the z, and with the priors of the scales in the coordinates of
+`bayesbias.inference.kernel`. So the pilot decides over the number of steps alone.
 `bayesbias.inference.graph` states the same model in PyMC.
+
+For instance, 3 of 4 answers to one question are *yes*, and the SD of its effect at the pilot is 1,
+around zero. The mode is z = 0.505 with W = 0.939, as in `bayesbias.inference.binomial`, and the
+working response is 0.505 + (3 - 4 · 0.624) / 0.939 = 1.043. So A is 1.939, c is 0.939 · 1.043 / 1.939
+= 0.505, L is 0.718, and z = 0.505 + 0.718 w. Where the SD is 2, H is 0.939 and g is
+:math:`(1.939 / 4.755)^{1/2} = 0.639`. The effect 2 · 0.639 z then has the mean 0.645 and the SD 0.917
+for standard normal w. Its posterior has 0.973 and 1.033 (quadrature). The density above makes up for
+that. As an effect of a single row it would be the same: k is 0.484, and 0.484 · 1.043 = 0.505.
 """
 
 from __future__ import annotations
@@ -21,7 +61,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import carray
@@ -66,6 +106,13 @@ class Family:
     \in T \setminus S} n_f` over the effects, where T are the factors of an effect and factor f has
     :math:`n_f` levels.
 
+    For instance, an item has an effect a with the SD 1, and effects b and b' of its own for two
+    groups, also with the SD 1. Its cells have the sums a + b and a + b'. There are two blocks. The
+    mean a + (b + b') / 2 has the variance 1 + 1/2, and the weight 1 in both cells. The contrast
+    (b' - b) / sqrt(2) has the variance 1, and the weights -0.707 and 0.707. If they are drawn as 0.9
+    and 0.6, the cells are 0.476 and 1.324. Then a is normal with mean 0.9 · 1 / 1.5 = 0.6 and
+    variance 1 · 0.5 / 1.5 = 1/3, and b = 0.476 - a.
+
     Attributes
     ----------
     unit, cell : ndarray of int, shape (rows,)
@@ -89,37 +136,48 @@ class Family:
         cls, design: Design, names: Sequence[str], base: str | None, factors: Sequence[str]
     ) -> Family | None:
         """Return the family of some effects; None if a unit lacks a cell, or cells are many."""
-        of_unit = design.index[base] if base else np.zeros(len(design.y), dtype=np.int64)
-        labels, unit = np.unique(of_unit, return_inverse=True)
+        base_entry = design.index[base] if base else np.zeros(len(design.y), dtype=np.int64)
+        units, unit = np.unique(base_entry, return_inverse=True)
         ranks = [_ranks(unit, design.codes[factor]) for factor in factors]
         levels = [int(rank.max()) + 1 for rank in ranks]
+        axes = range(len(levels))
         cells = math.prod(levels)
         cell = np.ravel_multi_index(ranks, levels) if factors else np.zeros_like(unit)
-        found, first = np.unique(unit * cells + cell, return_index=True)
-        if len(found) < len(labels) * cells or cells > _MOST_CELLS:
+        filled, first_row = np.unique(unit * cells + cell, return_index=True)
+        if len(filled) < len(units) * cells or cells > _MOST_CELLS:
             return None
-        entries = {name: design.index[name][first].reshape(-1, cells) for name in names}
+
+        # With which factors does each effect vary?
+        entries = {name: design.index[name][first_row].reshape(-1, cells) for name in names}
         varies = {}
-        for name, own in entries.items():
-            grid = own.reshape(-1, *levels)
-            axes = range(len(levels))
+        for name, of_cells in entries.items():
+            grid = of_cells.reshape(-1, *levels)
             varies[name] = {k for k in axes if (grid.take(0, k + 1) != grid.take(-1, k + 1)).any()}
-            if len(np.unique(own)) != len(own) * math.prod(levels[k] for k in varies[name]):
+            if len(np.unique(of_cells)) != len(units) * math.prod(levels[k] for k in varies[name]):
                 return None  # units share an effect
+
+        # A block for each set of factors, the mean over all cells first.
         share, contrasts = [], []
-        for size in range(len(levels) + 1):
-            for block in itertools.combinations(range(len(levels)), size):
-                over = {
-                    name: 1 / math.prod(levels[k] for k in own.difference(block))
-                    for name, own in varies.items() if own.issuperset(block)
-                }  # fmt: skip
-                if over:
-                    weights = np.ones((1, 1))
-                    for k, n in enumerate(levels):
-                        weights = np.kron(weights, _contrasts(n) if k in block else np.ones((n, 1)))
-                    share.append(over)
-                    contrasts.append(weights)
+        sizes = range(len(levels) + 1)
+        for block in itertools.chain.from_iterable(itertools.combinations(axes, k) for k in sizes):
+            shares = {}
+            for name, factors_of_effect in varies.items():
+                if factors_of_effect.issuperset(block):
+                    averaged = factors_of_effect.difference(block)
+                    shares[name] = 1 / math.prod(levels[k] for k in averaged)
+            if not shares:
+                continue
+            weights = np.ones((1, 1))
+            for k, n in enumerate(levels):
+                weights = np.kron(weights, _contrasts(n) if k in block else np.ones((n, 1)))
+            share.append(shares)
+            contrasts.append(weights)
         return cls(unit, cell, entries, tuple(share), tuple(contrasts))
+
+    @property
+    def blocks_of_unit(self) -> int:
+        """The number of effects that are sampled for each unit."""
+        return sum(contrasts.shape[1] for contrasts in self.contrasts)
 
     def effects(
         self, drawn: np.ndarray, sds: Mapping[str, np.ndarray], rng: np.random.Generator
@@ -127,7 +185,7 @@ class Family:
         """Return draws of the effects in each cell, given draws of the blocks.
 
         A block is a sum of one part of each effect. The parts are drawn independently, and each
-        takes its share of what their sum lacks.
+        takes its share of what their sum misses of the block.
 
         Parameters
         ----------
@@ -145,21 +203,22 @@ class Family:
             size = units * contrasts.shape[1]
             whole = drawn[..., start : start + size].reshape(*drawn.shape[:2], -1, units)
             start += size
-            variance = {name: part * sds[name][..., None, :] ** 2 for name, part in shares.items()}
-            parts = {
-                name: np.sqrt(own) * rng.standard_normal(whole.shape)
-                for name, own in variance.items()
-            }
-            lacks = (whole - sum(parts.values())) / sum(variance.values())
+            variance, parts = {}, {}
+            for name, share in shares.items():
+                variance[name] = share * sds[name][..., None, :] ** 2
+                parts[name] = np.sqrt(variance[name]) * rng.standard_normal(whole.shape)
+            missing = (whole - sum(parts.values())) / sum(variance.values())
             for name, part in parts.items():
-                mine = part + variance[name] * lacks
-                out[name] = out[name] + np.einsum("gk,cdks->cdsg", contrasts, mine)
+                completed = part + variance[name] * missing
+                out[name] = out[name] + np.einsum("gk,cdks->cdsg", contrasts, completed)
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
     """A binomial model as arrays.
+
+    The effects are the blocks of all families: X is `matrix`, and the SDs D are `sds`.
 
     Attributes
     ----------
@@ -219,31 +278,37 @@ class Layout:
         effects = sum(len(np.unique(design.index[name])) for name in spec.mu if name != single)
         if not plain or effects > _MOST_TOGETHER:
             return None
+
         families = _families(design, single)
-        columns = max(sum(each.shape[1] for each in own.contrasts) for own in families)
+        columns = max(family.blocks_of_unit for family in families)
         shapes = [next(iter(family.entries.values())).shape for family in families]
         before = np.cumsum([0, *(units * cells for units, cells in shapes)])
         index = np.zeros((columns, before[-1]), dtype=np.int64)
         weight, share, fixed = np.zeros(index.shape), [], []
         cell, place = [], 0
         for family, (units, cells), start in zip(families, shapes, before[:-1], strict=True):
-            here, column = np.indices((units, cells)).reshape(2, -1), 0
             cell.append(start + family.unit * cells + family.cell)
+            unit_of_cell, cell_of_unit = np.indices((units, cells)).reshape(2, -1)
+            of_family = slice(start, start + units * cells)
+            column = 0
             for shares, contrasts in zip(family.share, family.contrasts, strict=True):
                 of_scales, of_numbers = np.zeros((units, sum(sizes))), np.zeros(units)
                 for name, part in shares.items():
                     sigma = spec.parameters[name].args["sigma"]
                     if isinstance(sigma, str):
-                        its = design.parent[name, "sigma"][family.entries[name][:, 0]]
-                        of_scales[np.arange(units), starts[sigma] + its] += part
+                        entry = family.entries[name][:, 0]
+                        scale = starts[sigma] + design.parent[name, "sigma"][entry]
+                        of_scales[np.arange(units), scale] += part
                     else:
                         of_numbers += part * float(sigma) ** 2
+                # A contrast is one effect for each unit, which enters all cells of the unit.
                 for contrast in contrasts.T:
-                    index[column, start : start + units * cells] = place + here[0]
-                    weight[column, start : start + units * cells] = contrast[here[1]]
+                    index[column, of_family] = place + unit_of_cell
+                    weight[column, of_family] = contrast[cell_of_unit]
                     share.append(of_scales)
                     fixed.append(of_numbers)
                     place, column = place + units, column + 1
+
         row_scale = np.full(n, -1)
         if single:
             sigma = str(spec.parameters[single].args["sigma"])
@@ -316,8 +381,45 @@ def _families(design: Design, single: str) -> tuple[Family, ...]:
     return tuple(out)
 
 
-def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
-    """Find scales and effects near the mode, and the normal distribution of the effects there."""
+class Pilot(NamedTuple):
+    """The normal distribution of the effects near the mode, in the symbols of the module.
+
+    Attributes
+    ----------
+    center : ndarray, shape (effects,)
+        c.
+    root : ndarray, shape (effects, effects)
+        L.
+    pull, row_root : ndarray, shape (rows,)
+        k, and what multiplies :math:`w_q`.
+    working : ndarray, shape (rows,)
+        The working responses without the offset.
+    log_scales : ndarray, shape (scales,)
+        Of the pilot, which the coordinates of the scales are relative to.
+    precision, row_precision : ndarray, shape (effects,) and (rows,)
+        H, of the effects and of those of single rows.
+    width, row_width : ndarray, shape (effects,) and (rows,)
+        The numerators of g.
+    """
+
+    center: np.ndarray
+    root: np.ndarray
+    pull: np.ndarray
+    row_root: np.ndarray
+    working: np.ndarray
+    log_scales: np.ndarray
+    precision: np.ndarray
+    row_precision: np.ndarray
+    width: np.ndarray
+    row_width: np.ndarray
+
+
+def pilot(design: Design, layout: Layout) -> Pilot:
+    """Find scales and effects near the mode, and the normal distribution of the effects there.
+
+    A round takes the effects given the scales (weighted least squares), and then the scales from
+    the expected squares of the effects (expectation maximization).
+    """
     y, n = design.y, np.asarray(design.trials, dtype=float)
     x, q = layout.matrix(), len(layout.fixed)
     sd, has, one = np.ones(layout.share.shape[1]), layout.share > 0, layout.row_scale >= 0
@@ -327,6 +429,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         p = 1 / (1 + np.exp(-eta))
         w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
         working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
+
         scale = layout.sds(sd)
         row_sd[one] = sd[of_rows]
         v = 1 / w + row_sd**2
@@ -336,6 +439,7 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         smooth = xd @ center
         left = row_sd**2 / v * (working - smooth)
         eta = layout.offset + smooth + left
+
         row_squares = left**2 + row_sd**2 * (1 - row_sd**2 / v)
         # Of each scale, the expected square of the part that it has in each of its effects.
         part = layout.share * sd**2 / scale[:, None] ** 2
@@ -343,14 +447,21 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
         total = (of_parts * has).sum(axis=0) + np.bincount(of_rows, row_squares[one], len(sd))
         count = has.sum(axis=0) + np.bincount(of_rows, minlength=len(sd))
         sd = np.sqrt(np.maximum(total / np.maximum(count, 1), _LEAST**2))
-    kept = w * row_sd / (1 + w * row_sd**2)
+
     of_data = np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2
     precision = np.where(has.any(axis=1), of_data, 0.0)
-    return {
-        "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * row_sd**2),
-        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_MODE)), "precision": precision, "row_precision": w,
-        "width": np.sqrt(1 + precision * scale**2), "row_width": np.sqrt(1 + w * row_sd**2),
-    }  # fmt: skip
+    return Pilot(
+        center=center,
+        root=np.linalg.cholesky(inverse),
+        pull=w * row_sd / (1 + w * row_sd**2),
+        row_root=1 / np.sqrt(1 + w * row_sd**2),
+        working=working,
+        log_scales=np.log(np.maximum(sd, _LEAST_MODE)),
+        precision=precision,
+        row_precision=w,
+        width=np.sqrt(1 + precision * scale**2),
+        row_width=np.sqrt(1 + w * row_sd**2),
+    )
 
 
 def sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:
@@ -389,19 +500,22 @@ def _sampled(
     spec, rows, times = design.spec, len(design.y), settings["thin"]
     lengths = {name: times * settings[name] for name in ("tune", "draws")}
     with one_thread_of_blas():
-        found = pilot(design, layout)
+        at_pilot = pilot(design, layout)
         code, *arguments = prior_arrays(design)
-        arrays = [
+        arrays = [  # in the order of `_density`
             layout.cell, layout.index, layout.row_scale, code, np.array([layout.index.shape[1]]), design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
-            found["center"], found["root"], found["k"], found["wide"], found["working"], *arguments,
-            *(found[name] for name in ("log_m", "precision", "row_precision", "width", "row_width")),
+            at_pilot.center, at_pilot.root, at_pilot.pull, at_pilot.row_root, at_pilot.working, *arguments,
+            at_pilot.log_scales, at_pilot.precision, at_pilot.row_precision,
+            at_pilot.width, at_pilot.row_width,
         ]  # fmt: skip
         scales, effects = len(code), len(layout.fixed)
         n = scales + effects + (rows if layout.single else 0)
         callbacks = (logp_of_counts, expand_counts)
         data, seed = kernel.packed(arrays, _WHOLE), design.stream(settings["seed"])
         kept, stats = nuts(n, callbacks, data, {**settings, **lengths}, cores, seed)
+
+    # A draw has the log scales, the blocks of each family, and the effects of single rows.
     values, start = {}, 0
     for name in layout.scales:
         values[name] = np.exp(kept[..., start : start + design.size(name)])
@@ -409,7 +523,7 @@ def _sampled(
     rng = np.random.default_rng([seed, 7])
     for family in layout.families:
         sds = {}
-        for name, own in family.entries.items():
+        for name, entries in family.entries.items():
             sigma = spec.parameters[name].args["sigma"]
             if isinstance(sigma, str):
                 sd = values[sigma][..., design.parent[name, "sigma"]]
@@ -417,18 +531,18 @@ def _sampled(
                 sd = np.full(design.size(name), float(sigma))
             # Entries without rows have their prior.
             values[name] = sd * rng.standard_normal((*kept.shape[:2], design.size(name)))
-            sds[name] = sd[..., own[:, 0]]
-        size = len(own) * sum(each.shape[1] for each in family.contrasts)
-        found_in = family.effects(kept[..., start : start + size], sds, rng)
+            sds[name] = sd[..., entries[:, 0]]
+        size = len(entries) * family.blocks_of_unit
+        effects_of_cells = family.effects(kept[..., start : start + size], sds, rng)
         start += size
-        for name, own in family.entries.items():
-            values[name][..., own] = found_in[name]
+        for name, entries in family.entries.items():
+            values[name][..., entries] = effects_of_cells[name]
     if layout.single:
         values[layout.single] = kept[..., start:][..., np.argsort(design.index[layout.single])]
     for name in spec.location_parameters():
         values[name] = values[name] + float(spec.parameters[name].args["mu"])
     drawn = {"posterior": parameter_dataset(design, values, len(kept)), "sample_stats": stats}
-    return xr.DataTree.from_dict({name: thinned(own, times) for name, own in drawn.items()})
+    return xr.DataTree.from_dict({name: thinned(part, times) for name, part in drawn.items()})
 
 
 @kernel.compiled
@@ -437,7 +551,8 @@ def _density(
 ) -> float:
     """Return the log density at a point and write its gradient; write the draw if `out` has room.
 
-    A draw is the log scales and the effects.
+    A point is the coordinates of the scales, w of the effects, and w of the single rows. A draw is
+    the log scales and the effects. What starts with `to_` is a derivative by what follows.
     """
 
     def whole(k: int) -> np.ndarray:
@@ -448,17 +563,21 @@ def _density(
 
     cell, index, row_scale, code, n_cells = whole(0), whole(1), whole(2), whole(3), whole(4)[0]
     y, trials, offset, weight, share, fixed = real(5), real(6), real(7), real(8), real(9), real(10)
-    center, root, pull, wide, working = real(11), real(12), real(13), real(14), real(15)
+    center, root, pull, row_root, working = real(11), real(12), real(13), real(14), real(15)
     a, b, log_m = real(16), real(17), real(18)
-    precision, row_precision, at_pilot, row_width = real(19), real(20), real(21), real(22)
+    precision, row_precision, width_at_pilot, row_width = real(19), real(20), real(21), real(22)
     n_scales, n_effects, rows = code.shape[0], fixed.shape[0], y.shape[0]
     columns, families = index.shape[0] // n_cells, cell.shape[0] // rows
     single = at.shape[0] > n_scales + n_effects
+
+    # Scales.
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
     value = kernel.logs_of_coordinates(at[:n_scales] + AT_MODE, log_m, theta, slope, bend)
     if not math.isfinite(value):
         return -math.inf
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
+
+    # Effects: z = g (c + L w), and their SDs. `gain` is minus the slope of log g by the log SD.
     matrix = root.reshape((n_effects, n_effects))
     z = center + matrix @ at[n_scales : n_scales + n_effects]
     part = share.reshape((n_effects, n_scales)) * sd**2  # of variances
@@ -470,13 +589,16 @@ def _density(
         scale[j] = math.sqrt(variance)
         ratio = precision[j] * variance
         gain[j] = ratio / (1.0 + ratio)
-        width[j] = at_pilot[j] / math.sqrt(1.0 + ratio)
+        width[j] = width_at_pilot[j] / math.sqrt(1.0 + ratio)
         z[j] *= width[j]
         value += math.log(width[j]) - 0.5 * z[j] * z[j]
     effect = scale * z
     if out.shape[0] > 0:
         out[:n_scales] = theta
         out[n_scales : n_scales + n_effects] = effect
+
+    # Log odds of rows, first without the effects of single rows. An effect enters cells, and each
+    # row is in one cell of each family.
     of_cells, smooth, error = np.zeros(n_cells), np.zeros(rows), np.empty(rows)
     for t in range(columns):
         for c in range(n_cells):
@@ -484,6 +606,8 @@ def _density(
     for t in range(families):
         for r in range(rows):
             smooth[r] += of_cells[cell[t * rows + r]]
+
+    # The likelihood. `error` becomes the derivative by the log odds without the single effect.
     for r in range(rows):
         z_row, row_sd, shrink, row_gain = 0.0, 0.0, 1.0, 0.0
         if single:
@@ -492,7 +616,7 @@ def _density(
             ratio = row_precision[r] * row_sd * row_sd
             row_gain = ratio / (1.0 + ratio)
             shrink = row_width[r] / math.sqrt(1.0 + ratio)
-            z_row = shrink * (pull[r] * (working[r] - smooth[r]) + wide[r] * at[place])
+            z_row = shrink * (pull[r] * (working[r] - smooth[r]) + row_root[r] * at[place])
             value += math.log(shrink) - 0.5 * z_row * z_row
             if out.shape[0] > 0:
                 out[place] = row_sd * z_row
@@ -505,8 +629,10 @@ def _density(
             to_z_row = error[r] * row_sd - z_row
             to_sd[row_scale[r]] += error[r] * z_row
             to_log[row_scale[r]] -= row_gain * (z_row * to_z_row + 1.0)
-            grad[place] = shrink * wide[r] * to_z_row
+            grad[place] = shrink * row_root[r] * to_z_row
             error[r] -= shrink * pull[r] * to_z_row
+
+    # Back from the rows to the cells, the effects, and their SDs.
     to_cells, to_z = np.zeros(n_cells), np.zeros(n_effects)
     for t in range(families):
         for r in range(rows):
@@ -522,6 +648,8 @@ def _density(
         for k in range(n_scales):
             to_log[k] += by_log * part[j, k] / scale[j] ** 2
     grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * width)
+
+    # Priors of the scales, and their coordinates.
     for k in range(n_scales):
         shape, first = kernel.prior_shape(code[k], a[k], b[k], sd[k], theta[k])
         value += shape + theta[k]

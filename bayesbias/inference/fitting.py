@@ -3,11 +3,13 @@
 A fit runs in four steps:
 
 1. Read the model, check the table, and lay the model over it (`bayesbias.models.design`).
-2. Integrate all effects out, which leaves the standard deviations (SDs; `likelihood`). Some models
-   have no such reduction.
-3. Sample the SDs (`sampling`). Of counts and of ordered levels the effects are integrated out by an
-   approximation (`binomial`, `ordered`). Otherwise SDs and effects are sampled together, by a compiled density for counts
-   (`counts`) or by PyMC (`graph`).
+2. Integrate all effects out exactly, which leaves the standard deviations (SDs; `likelihood`, and
+   `unbalanced` for tables that follow no grid). Only normal models have such a reduction.
+3. Sample the SDs (`sampling`), by NUTS, or by importance sampling where a density is costly
+   (`importance`). Models without a reduction go one of three ways. The effects of counts and ordered
+   levels are integrated out by an approximation (`binomial`, `ordered`). Counts with few effects, or
+   where this fails, have SDs and effects sampled together from a compiled density (`counts`).
+   Otherwise PyMC samples both, row by row (`graph`).
 4. Keep the draws with table, model and provenance in a `BiasFit` (`posterior`). Its tables of
    results integrate over the effects given the SDs (`linear`); `BiasFit.idata` draws the effects.
 """
@@ -145,20 +147,20 @@ def fit(
     sampler : {"auto", "collapsed", "pairwise"}
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through
         PyMC. ``auto`` takes the first if it applies, and else records why not. The effects of
-        binomial and ordered models it integrates out by an approximation (``variational``), or samples
-        with the SDs (``counts``; of ordered ones ``pairwise``). The provenance says which it was
-        (``["sampler"]["method"]``).
+        binomial and ordered models it integrates out by an approximation (``variational``, or
+        ``laplace`` in very large tables), or samples with the SDs (``counts``; of ordered ones
+        ``pairwise``). The provenance says which it was (``["sampler"]["method"]``).
     engine : {"auto", "nuts", "quick"}
-        How the SDs of a collapsed model are sampled. ``quick`` is importance sampling from a
-        Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
-        be trusted (Pareto k above 0.7), NUTS takes its place. ``auto`` is NUTS, and ``quick`` where
-        a density takes a millisecond or more, as of tables that are no grid. Binomial models it
-        fits by ``quick``, but for tables of at most 250 effects.
+        How the SDs are sampled. ``quick`` is importance sampling from a Laplace approximation: a
+        tenth of the time, for fits by the hundred. If its weights cannot be trusted (Pareto k above
+        0.7), NUTS takes its place. ``auto`` is NUTS on grids, and ``quick`` on tables that are no
+        grid, or where a density takes a millisecond or more. Ordered models it fits by ``quick``,
+        and binomial ones, unless they have at most 250 effects.
         `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
-        The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``, and 0.95 in a
-        second run if a step diverged; 0.9 for ``pairwise``; for ``counts`` 0.95 (0.97 of up to 200
-        effects), and 0.995 in a second run if a step diverged or chains mixed slowly.
+        The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``; 0.9 for
+        ``pairwise``; for ``counts`` 0.95, or 0.97 of up to 200 effects. If a step diverged, another
+        run aims at more, up to 0.995; so does one for ``counts``, at 0.98, if chains mixed slowly.
     pointwise : bool
         Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for
         each pair and draw, 150 MB for a usual table. `bayesbias.inference.loo`,
@@ -245,6 +247,7 @@ def fit(
         elif design.outcome_type.engine and sampler != "pairwise":
             from bayesbias.inference.binomial import sample_quickly
 
+            # By importance sampling if it applies, else by the sampler of the outcome.
             method = design.outcome_type.engine
             sampled, tried, approximate = sample_quickly(design.ordered(), settings)
             if approximate is not None:
@@ -301,15 +304,16 @@ def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> S
 
 
 def _sample_row_by_row(design: Design, settings: Mapping[str, Any], cores: int) -> None:
-    """Return nothing: the model has no compiled density, so that PyMC samples it."""
+    """Return None: the model has no compiled density for NUTS, so that PyMC samples it."""
 
 
 SAMPLERS: Mapping[str, Callable[[Design, Mapping[str, Any], int], Sampled | None]] = {
     "counts": _sample_counts,
     "ordered": _sample_row_by_row,
 }
-"""Samplers of models that have no exact reduction, by the `engine` of their outcome.
+"""Samplers by NUTS of models that have no exact reduction, by the `engine` of their outcome.
 
+`bayesbias.inference.binomial.sample_quickly` comes first, and leaves to them what it does not fit.
 Each takes the design, the settings and the number of cores. It returns None for a model that it does
 not serve, which is then sampled row by row.
 """

@@ -1,6 +1,6 @@
 r"""Importance sampling of the scales where a density is costly.
 
-A density of a large table takes milliseconds, so that a few hundred must do. Three things make them
+A density of a large table takes milliseconds, so that a few hundred must do. Four things make them
 go far:
 
 1. *A split proposal.* The posterior of a standard deviation (SD) is skewed, also in the coordinates
@@ -14,6 +14,9 @@ go far:
    its covariance. With many SDs the mean is far from the mode, and few points know correlations
    badly, so that these shrink most. A point is weighted by its density over that of the mixture of
    all proposals so far. The first proposal, whose tails are heavy, keeps the weights bounded.
+4. *Bounds.* Counts have an approximate density, and a closer one that costs more
+   (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
+   predicted for the others, and all are weighted by it.
 
 Rounds end when there are enough effective draws. A scale that is close to zero in a part of its
 posterior may have fewer. It gets more rounds where these are cheap.
@@ -21,10 +24,6 @@ posterior may have fewer. It gets more rounds where these are cheap.
 For instance, let the log density of one coordinate drop by 2.25 at 1.5 down, and by 0.5 at 1.5 up.
 The halves are 1.5 / sqrt(4.5) = 0.71 and 1.5 / sqrt(1) = 1.5 wide, so that 68 % of the points lie
 above the mode.
-
-4. *Bounds.* Counts have an approximate density, and a closer one that costs more
-   (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
-   predicted for the others, and all are weighted by it.
 
 The effects need no points: given the SDs they are normal, and results are mixtures over the SDs.
 """

@@ -49,7 +49,7 @@ words, attributes  :math:`(I - 1)(J - 1)`    :math:`\sigma^2`
 =================  ========================  ===============================================
 
 *Likelihood.* A component has m rows, the incidence X (its coefficients), effect variances D and
-noise variances S, so that one copy has covariance :math:`V = X D X^T + S`. Its copies
+noise variances R, so that one copy has covariance :math:`V = X D X^T + R`. Its copies
 :math:`y_1 \ldots y_\nu` have the Gram matrix :math:`G = \sum_c y_c y_c^T` and the log density
 :math:`-\frac12 (\nu m \log 2\pi + \nu \log |V| + \mathrm{tr}\, V^{-1} G)`. The sum over
 components is the marginal log likelihood, exactly. Its cost depends on the number of orbits, not of
@@ -57,7 +57,7 @@ words: 15 words in three classes by 322 attributes in five sets have components 
 and so have 1,000 words by 1,000 attributes.
 
 *Effects.* Given the scales, the effects of a component are normal with precision :math:`P = D^{-1}
-+ X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`, for each copy.
++ X^T R^{-1} X` and mean :math:`P^{-1} X^T R^{-1} y`, for each copy.
 
 Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse`
 takes the way of `bayesbias.inference.unbalanced`, which fits any table.
@@ -965,7 +965,7 @@ def _draw_component(
         noise, prior = var[part][:, comp.noise], var[part][:, comp.variances]
         k = len(noise)
         if n_eff <= m:
-            weighted = x.T / noise[:, None]  # X' S^-1, (k, n_eff, m)
+            weighted = x.T / noise[:, None]  # X' R^-1, (k, n_eff, m)
             precision = weighted @ x
             diagonal = np.arange(n_eff)
             precision[:, diagonal, diagonal] += 1 / prior
@@ -988,7 +988,7 @@ def _draw_component(
 
 
 def covariances(comp: Component, noise: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return V = X D X' + S for variances of noise (n, m) and of effects (n, effects)."""
+    """Return V = X D X' + R for variances of noise (n, m) and of effects (n, effects)."""
     total = (comp.incidence * prior[:, None]) @ comp.incidence.T
     diagonal = np.arange(noise.shape[1])
     total[:, diagonal, diagonal] += noise

@@ -6,8 +6,8 @@ one for each draw of the scales, and no effect has to be drawn.
 
 1. `Linear` holds the weights of quantities on effects, and `Quantities` what they are called.
 2. `Rotated` has the same weights on the rotated effects of each component of
-   `bayesbias.inference.likelihood`. With incidence X, effect variances D and noise variances S a
-   copy y of a component has covariance :math:`V = X D X^T + S`. Given y its effects are normal with
+   `bayesbias.inference.likelihood`. With incidence X, effect variances D and noise variances R a
+   copy y of a component has covariance :math:`V = X D X^T + R`. Given y its effects are normal with
    mean :math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`. Copies and components
    are independent, so that the moments of a quantity are sums over them.
 3. `mixtures_of` makes `Mixtures` of these moments, and `mixture_interval` their intervals.

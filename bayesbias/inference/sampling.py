@@ -67,7 +67,8 @@ class Engine:
     name : {"nuts", "quick"}
         The engine that gave the draws; ``quick`` is importance sampling of the scales.
     asked : {"auto", "nuts", "quick"}
-        The engine that was asked for; ``auto`` is NUTS unless the density of a table is costly.
+        The engine that was asked for. ``auto`` is NUTS unless the density of a table is costly, or the
+        effects are integrated out by an approximation.
     pareto_k : float or None
         The shape of the tail of the importance weights, which can be trusted up to 0.7.
     effective : float
@@ -163,7 +164,8 @@ class Sampling:
     ----------
     method : str
         ``collapsed`` (the effects were integrated out exactly), ``variational`` or ``laplace`` (of
-        counts, by a normal approximation of the effects given the SDs), ``counts`` or ``pairwise``.
+        counts and ordered levels, by a normal approximation of the effects given the SDs), ``counts``
+        (effects and SDs sampled from a compiled density) or ``pairwise`` (by PyMC).
     draws, tune, chains, seed : int
         As of `bayesbias.fit`.
     engine : Engine

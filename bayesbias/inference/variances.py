@@ -80,7 +80,9 @@ def term_variances(design: Design, draws: Arrays, rows: np.ndarray) -> dict[str,
     return out
 
 
-def variance_of_sum(design: Design, draws: Arrays, weights: np.ndarray) -> np.ndarray:
+def variance_of_sum(
+    design: Design, draws: Arrays, weights: np.ndarray, held: Collection[str] = ()
+) -> np.ndarray:
     r"""Return draws of the variance that the random terms give a weighted sum of rows.
 
     It is :math:`\sum_k \sigma_k^2 \sum_{j \in k} (\sum_{r \in j} c_r)^2` with weights :math:`c_r`,
@@ -92,12 +94,18 @@ def variance_of_sum(design: Design, draws: Arrays, weights: np.ndarray) -> np.nd
     draws : Mapping of str to ndarray
         Draws of the standard deviations.
     weights : ndarray, shape (n_rows,)
+    held : collection of str
+        Terms that are kept as they are, and add no variance.
     """
-    return _weighted_squares(design, draws, weights, None)
+    return _weighted_squares(design, draws, weights, None, held)
 
 
 def variance_of_independent(
-    design: Design, draws: Arrays, weights: np.ndarray, alone: np.ndarray
+    design: Design,
+    draws: Arrays,
+    weights: np.ndarray,
+    alone: np.ndarray,
+    held: Collection[str] = (),
 ) -> np.ndarray:
     r"""Return the same of a sum whose rows had effects of their own.
 
@@ -105,14 +113,20 @@ def variance_of_independent(
     each standard deviation counts :math:`\min(\sum_{j \in k} (\sum_{r \in j} c_r)^2, \sum_{r \in k}
     a_r)`.
     """
-    return _weighted_squares(design, draws, weights, alone)
+    return _weighted_squares(design, draws, weights, alone, held)
 
 
 def _weighted_squares(
-    design: Design, draws: Arrays, weights: np.ndarray, most: np.ndarray | None
+    design: Design,
+    draws: Arrays,
+    weights: np.ndarray,
+    most: np.ndarray | None,
+    held: Collection[str],
 ) -> np.ndarray:
     total = np.zeros(len(next(iter(draws.values()))))
     for name in filter(design.spec.is_random, design.spec.mu):
+        if name in held:
+            continue
         sd, entries = str(design.spec.parameters[name].args["sigma"]), design.index[name]
         flat, of_entry = draws[sd].reshape(len(total), -1), design.parent[name, "sigma"]
         squares = np.bincount(entries, weights, len(of_entry)) ** 2

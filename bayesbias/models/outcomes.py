@@ -77,7 +77,7 @@ class Outcome:
         them.
     engine : str
         The sampler for what cannot be integrated out, a key of ``SAMPLERS`` in
-        `bayesbias.inference.fitting`; empty for PyMC.
+        `bayesbias.inference.fitting`; empty for PyMC. It is not the `engine` of `bayesbias.fit`.
     """
 
     words: str

@@ -295,6 +295,20 @@ def with_factors(
     return _of_document(document, spec)
 
 
+def with_categories(spec: ModelSpec, columns: Sequence[str]) -> ModelSpec:
+    """Return the model whose means keep the effects of some columns: categories, not samples of more.
+
+    Examples
+    --------
+    >>> with_categories(load_model("responses_paired"), ["item"]).results.fixed
+    ('series', 'item')
+    """
+    document = tomllib.loads(spec.text)
+    fixed = dict.fromkeys([*spec.results.fixed, *columns])
+    document["results"]["fixed"] = [name for name in fixed if name != spec.results.group]
+    return _of_document(document, spec)
+
+
 def with_covariates(spec: ModelSpec, covariates: Sequence[str], weights: str = "") -> ModelSpec:
     """Return the model with a slope on each covariate, and with weights of its rows.
 

@@ -55,14 +55,20 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
-    fit = opened(fit)
-    fit = getattr(fit, "fit", fit)
+    result = opened(fit)
+    fit = getattr(result, "fit", result)
     forests.need_fit(fit)
     column = fit.spec.results.group
     checks.count(replicates, "replicates", 1, 200)
     values, noun, color = fit.table[column].astype(str), "pairs", COLOR["different"]
+    label = forests.outcome_label(fit.spec)
     if column in ("arm", "series"):  # of responses: with the model, where there are several
+        parts = values.str.rsplit(" | ", n=1, expand=True)
+        one_contrast = column == "series" and parts[0].nunique() == 1 < parts[1].nunique()
         values, noun = values.str.replace(" | ", ", ").str.removesuffix(", "), "rows"
+        label = getattr(result, "scale", label)
+        if one_contrast:
+            values, label = parts[1], f"{parts[0].iloc[0]}, {label}"
     values, present = values.to_numpy(), checks.once(values)
     names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
@@ -86,7 +92,6 @@ def plot_ppc(fit: Any, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
         look = {"color": COLOR.get(name, color) if column == "connection" else color}
         ax.plot(grid, heights[0], **look, linewidth=2, zorder=3, label="_observed")
         style.write_aside(ax, row, f"{mine.sum():,} {noun}")
-    label = forests.outcome_label(fit.spec)
     if fit.spec.outcome == "difference":
         label = "female − male, in probability of the positive class"
     ax.set_xlabel(label)

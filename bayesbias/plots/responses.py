@@ -22,6 +22,10 @@ from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
 
 _MOST = 30  # rows
+_MOST_RANKED = 60  # rows of groups under items
+_MOST_DIFFERENCES = 6  # of groups, by item and template
+_MOST_CONTRASTS = 16  # of all groups
+_MOST_INTERACTIONS = 8
 _FEWEST = 8  # of one difference
 _SCALES = {"difference": "probability", "logit_difference": "log odds"}
 _BLUE, _MARK = COLOR["different"], MARKER["different"]
@@ -74,7 +78,10 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     frame = frame[frame["model"].isin(models) & ~frame["group"].str.endswith(" - others")]
     if len(models) > 1:
         frame = frame.assign(group=frame["group"] + ", " + frame["model"])
-    own, cut = _ends(frame[frame["group"] == frame["group"].iloc[0]].sort_values("mean"))
+    first = frame[frame["group"] == frame["group"].iloc[0]].sort_values("mean")
+    if frame["group"].nunique() > len(forests.LOOKS):
+        return _ranked_items(result, frame, first["key"].tolist(), prob, ax)
+    own, cut = _ends(first)
     order = own["key"].tolist()
     groups = frame[frame["key"].isin(order)].groupby("group", sort=False)
     shifts = forests.lanes(len(groups), min(0.3, 0.8 / len(groups)))
@@ -92,6 +99,29 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
         + cut,
         xlabel=result.scale if kind.zero is None else f"difference in {result.scale}",
         data=frame,
+    )
+
+
+def _ranked_items(
+    result: Any, frame: pd.DataFrame, order: list[str], prob: float, ax: Axes | None
+) -> Axes:
+    """Show many groups as rows under each item, the highest first."""
+    most = max(2, _MOST_RANKED // frame["group"].nunique())
+    kept, cut = _ends(pd.DataFrame({"key": order}), most)
+    rows = frame[frame["key"].isin(kept["key"])].rename(columns={"key": "item"})
+    rank = rows["item"].map({item: place for place, item in enumerate(kept["key"])})
+    rows = rows.assign(rank=rank).sort_values(["rank", "mean"], ascending=[True, False])
+    rows = rows.assign(key=[*zip(rows["item"], rows["group"], strict=True)])
+    kind = result.answer_kind
+    return forests.forest(
+        ax,
+        forests.grouped(zip(rows["item"], rows["key"], rows["group"].map(with_minus), strict=True)),
+        [forests.Series(rows, forests.POPULATION, legend="a group")],
+        zero=kind.zero,
+        title=result.items_title,
+        note=f"{forests.mean_and_interval(prob)}, the highest group first{cut}",
+        xlabel=result.scale if kind.zero is None else f"difference in {result.scale}",
+        data=rows.drop(columns="rank"),
     )
 
 
@@ -115,7 +145,8 @@ def plot_response_templates(
     level : {"template", "item"}, optional
         By default both, where there are several.
     contrast : str, optional
-        Such as ``"black - white"`` or its reverse; by default each two groups.
+        Such as ``"black - white"`` or its reverse; by default each two groups, of many groups the
+        largest differences, and of factors the main effects.
     ax : matplotlib Axes, optional
         By default of a new figure.
 
@@ -136,7 +167,9 @@ def plot_response_templates(
     parts = frame["level"].isin(("item", "template"))
     frame = frame[parts] if parts.any() else frame
     known = frame["contrast"].unique()
-    names = [name for name in known if not name.endswith(" - others")]
+    names, largest = _differences_shown(result, prob, known), ""
+    if contrast is None and len(names) < len([name for name in known if _is_pair(name)]):
+        largest = "; contrasts() has the others"
     if contrast is not None:
         turned = " - ".join(contrast.split(" - ")[::-1])
         if turned in known and contrast not in known:
@@ -160,10 +193,35 @@ def plot_response_templates(
         [forests.Series(own, forests.POPULATION, legend=legend)],
         rope=result.rope,
         title=f"Differences between groups by {join_words(own['level'].unique())}",
-        note="; ".join(filter(None, [forests.mean_and_interval(prob), model])) + max(cut, key=len),
+        note="; ".join(filter(None, [forests.mean_and_interval(prob), model]))
+        + max(cut, key=len)
+        + largest,
         xlabel=f"{of} in {result.scale}",
         data=own,
     )
+
+
+def _is_pair(name: str) -> bool:
+    """Whether a contrast is between two groups or levels."""
+    return not name.endswith((" - others", " - mean"))
+
+
+def _differences_shown(result: Any, prob: float, known: Any) -> list[str]:
+    """Return the contrasts that a figure by item has: each two groups, of many the largest.
+
+    Of factors these are the main effects, of several levels each against the others.
+    """
+    if result.responses.factors:
+        names = [name for name in result.main_effects if name in known]
+    else:
+        names = [name for name in known if _is_pair(name)]
+    if len(names) <= _MOST_DIFFERENCES:
+        return names
+    frame = result.contrasts(prob, "population", "overall")
+    frame = frame[(frame["scale"] == result.main_scale) & frame["contrast"].isin(names)]
+    sizes = frame.drop_duplicates("contrast").set_index("contrast")["mean"].abs()
+    largest = sizes.sort_values(ascending=False, kind="stable").index[:_MOST_DIFFERENCES]
+    return [name for name in names if name in largest]
 
 
 def _ends(rows: pd.DataFrame, most: int = _MOST) -> tuple[pd.DataFrame, str]:
@@ -179,7 +237,8 @@ def _ends(rows: pd.DataFrame, most: int = _MOST) -> tuple[pd.DataFrame, str]:
 def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
     """Show the differences between each two groups, of all models side by side.
 
-    Models are compared on the same items.
+    Models are compared on the same items. Of many groups each is compared with the others, the highest
+    first. Of factors there are the main effects and the interactions.
 
     Parameters
     ----------
@@ -197,6 +256,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     result = opened(result)
     frame = result.contrasts(prob, level="overall", detail=True)
     frame = frame[frame["scale"] == result.main_scale]
+    frame, about = _contrasts_shown(result, frame)
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
     several = model.nunique() > 1
@@ -219,10 +279,37 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         roomy=0.4,
         tight=0.2,
         title="Differences between groups",
-        note=forests.mean_and_interval(prob),
+        note=forests.mean_and_interval(prob) + about,
         xlabel=f"difference in {result.scale}",
         data=frame,
     )
+
+
+def _largest_of(interactions: pd.DataFrame) -> list[str]:
+    """Return the interactions that a figure has room for, those farthest from 0 in SDs."""
+    new = interactions[interactions["estimand"] == "population"]
+    far = (new["mean"] / new["sd"]).abs().groupby(new["contrast"], sort=False).max()
+    return list(far.sort_values(ascending=False, kind="stable").index[:_MOST_INTERACTIONS])
+
+
+def _contrasts_shown(result: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the contrasts that one figure has room for, and a note on those left out."""
+    if result.responses.factors:
+        main = frame["contrast"].isin(result.main_effects)
+        interactions = frame["level"].eq("interaction")
+        of_others = interactions & frame["contrast"].str.contains(" - others", regex=False)
+        if of_others.any():
+            interactions = of_others
+        interactions &= frame["contrast"].isin(_largest_of(frame[interactions]))
+        return frame[main | interactions], "; contrasts() has all"
+    if frame["contrast"].nunique() <= _MOST_CONTRASTS:
+        return frame, ""
+    others = frame[frame["contrast"].str.endswith(" - others")]
+    new = others[others["estimand"] == "population"]
+    order = new.groupby("contrast")["mean"].mean().sort_values(ascending=False, kind="stable")
+    rank = others["contrast"].map({name: place for place, name in enumerate(order.index)})
+    kept = others.assign(rank=rank).sort_values("rank", kind="stable").drop(columns="rank")
+    return kept, "; contrasts() has the differences of each two groups"
 
 
 @styled

@@ -280,7 +280,11 @@ def plain(text: str, longest: int = 32) -> str:
 def name_rows(
     ax: Axes, rows: Sequence[float], names: Sequence[str], size: float, lines: int = 1
 ) -> None:
-    """Label rows with words as they are; long names take more lines, or are cut in the middle."""
+    """Label rows with words as they are; long names take more lines, or are cut in the middle.
+
+    Names that would be the same when cut take as many lines as they need, if one row has room for
+    several.
+    """
     longest = int(min(32.0, 0.36 * 72 * across() / 4.4))
     wrapped = [textwrap.wrap(name, longest) for name in names]
     short = [
@@ -288,7 +292,8 @@ def name_rows(
         for name, parts in zip(names, wrapped, strict=True)
     ]
     if len(set(short)) < len(set(names)):  # cut words must still be told apart
-        short = [plain(name, 200) for name in names]
+        whole = ["\n".join(plain(part, longest) for part in parts) for parts in wrapped]
+        short = whole if lines > 1 else [plain(name, 200) for name in names]
     ax.set_yticks(list(rows), labels=short)
     ax.tick_params(axis="y", length=0, labelsize=pt(size))
 

@@ -106,7 +106,7 @@ class Check:
 
 
 def read_requirements(text: str) -> tuple[Requirement, ...]:
-    """Read requirements with commas between them.
+    """Read requirements with commas between them; names may have commas too.
 
     Raises
     ------
@@ -115,19 +115,28 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
 
     Examples
     --------
-    >>> [str(each) for each in read_requirements("gap<0.02, human - neutral >= .9, converged")]
+    >>> [str(limit) for limit in read_requirements("gap<0.02, human - neutral >= .9, converged")]
     ['gap < 0.02', 'human - neutral >= 0.9', 'converged']
+    >>> [str(limit) for limit in read_requirements("converged, asian, female - mean > -1")]
+    ['converged', 'asian, female - mean > -1']
     """
-    out = []
-    for part in re.split(r",(?![^(|]*[)])", text):
-        match = FORM.fullmatch(part)
+    out: list[Requirement] = []
+    begun: list[str] = []  # parts of a name with commas, such as "asian, female - mean"
+    for part in text.split(","):
+        begun.append(part)
+        limit = ",".join(begun)
+        match = FORM.fullmatch(limit)
         if match is not None:
             out.append(Requirement(match[1], match[2], float(match[3])))
-        elif part.strip() == CONVERGED:
+        elif limit.strip() == CONVERGED:
             out.append(Requirement(CONVERGED))
         else:
-            problem = f"expected NAME < NUMBER (or <=, >, >=) or {CONVERGED}, got {part.strip()!r}"
-            raise InputError(problem, where="requirement", hint="separate several with commas")
+            continue
+        begun = []
+    if begun:
+        unread = ",".join(begun).strip()
+        problem = f"expected NAME < NUMBER (or <=, >, >=) or {CONVERGED}, got {unread!r}"
+        raise InputError(problem, where="requirement", hint="separate several with commas")
     return tuple(out)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import bayesbias as bb
 from bayesbias.inference import binomial
 from bayesbias.inference.binomial import Binomial, has_few_effects, sample_quickly
 from bayesbias.inference.estimands import mean_quantities
+from bayesbias.models import outcomes
 from bayesbias.models.design import Design
 from bayesbias.models.spec import parse_model
 from bayesbias.models.variants import trimmed
@@ -259,6 +261,20 @@ def test_weights_that_cannot_be_trusted_leave_it_to_nuts(monkeypatch):
     )
     assert sampled is None
     assert (tried.why_not, tried.asked) == ("pareto_k", "quick")
+
+
+def test_a_likelihood_with_a_sampler_of_its_own_is_not_taken_for_counts(monkeypatch):
+    """As CONTRIBUTING.md has it: a sampler is named by the `engine` of the entry."""
+    frame = table(words=2, templates=2, items=2)
+    design = Design.of(trimmed(bb.load_model("responses_choice"), frame), frame).ordered()
+    monkeypatch.setitem(
+        outcomes.LIKELIHOODS, "Binomial", replace(outcomes.LIKELIHOODS["Binomial"], engine="other")
+    )
+    sampled, tried, _ = sample_quickly(
+        design, {"draws": 10, "chains": 2, "seed": 1, "engine": "quick"}
+    )
+    assert sampled is None
+    assert tried.why_not == "not collapsed"
 
 
 def answers(groups: int, items: int, repeats: int, difference: float, seed: int) -> pd.DataFrame:

@@ -1,8 +1,11 @@
 """Counts with normal effects in log odds: the compiled density against the model as stated, and what is sampled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import integrate, optimize, stats
 
 import bayesbias as bb
 from bayesbias.inference import counts
@@ -106,6 +109,50 @@ def test_effects_have_their_own_variance_and_the_sum_that_was_drawn(laid):
         values = np.concatenate(flat, axis=1) / own_sd
         covariance = values.T @ values / n
         np.testing.assert_allclose(covariance, np.eye(len(own_sd)), atol=6 * np.sqrt(2 / n))
+
+
+def test_the_worked_example_of_the_module_is_right():
+    """Its pilot, the mode, and what quadrature has at another SD."""
+    mode = optimize.brentq(lambda z: 3 - 4 / (1 + np.exp(-z)) - z, -5, 5)
+    p = 1 / (1 + np.exp(-mode))
+    assert (mode, 4 * p * (1 - p)) == pytest.approx((0.505, 0.939), abs=5e-4)
+    design = SimpleNamespace(y=np.array([3.0]), trials=np.array([4]))
+    layout = counts.Layout(
+        families=(), single="", scales=(), cell=np.zeros((1, 1), dtype=int), index=np.zeros((1, 1), dtype=int),
+        weight=np.ones((1, 1)), share=np.zeros((1, 0)), fixed=np.ones(1), row_scale=np.array([-1]), offset=np.zeros(1),
+    )  # fmt: skip
+    found = counts.pilot(design, layout)
+    assert found.center[0] == pytest.approx(mode, abs=1e-9)
+    assert found.root[0, 0] == pytest.approx(0.718, abs=5e-4)
+    assert found.working[0] == pytest.approx(1.043, abs=5e-4)
+
+    def joint(effect: float, power: int = 0) -> float:
+        likelihood = stats.binom.pmf(3, 4, 1 / (1 + np.exp(-effect)))
+        return effect**power * likelihood * stats.norm.pdf(effect, 0, 2)
+
+    whole, first, second = (integrate.quad(joint, -20, 20, args=(k,))[0] for k in range(3))
+    mean = first / whole
+    assert mean == pytest.approx(0.973, abs=5e-4)
+    assert np.sqrt(second / whole - mean**2) == pytest.approx(1.033, abs=5e-4)
+
+
+def test_the_worked_example_of_a_family_is_right():
+    design = SimpleNamespace(
+        y=np.zeros(2),
+        index={"item": np.array([0, 0]), "group_by_item": np.array([0, 1])},
+        codes={"group": np.array([0, 1])},
+    )
+    family = counts.Family.of(design, ["item", "group_by_item"], "item", ["group"])
+    assert family.share == ({"item": 1.0, "group_by_item": 0.5}, {"group_by_item": 1.0})
+    n, sds = 40_000, dict.fromkeys(family.entries, np.ones(1))
+    sign = np.sign(family.contrasts[1][1, 0])
+    drawn = np.broadcast_to([0.9, 0.6 * sign], (1, n, 2))
+    effects = family.effects(drawn, sds, np.random.default_rng(2))
+    total = sum(effects.values())[0, :, 0]
+    np.testing.assert_allclose(total, np.broadcast_to([0.476, 1.324], (n, 2)), atol=5e-4)
+    item = effects["item"][0, :, 0, 0]
+    assert item.mean() == pytest.approx(0.6, abs=5 * np.sqrt(1 / 3 / n))
+    assert item.var() == pytest.approx(1 / 3, abs=5 / 3 * np.sqrt(2 / n))
 
 
 def test_the_gradient_is_that_of_the_density(laid, monkeypatch):

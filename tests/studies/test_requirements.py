@@ -47,6 +47,12 @@ def test_requirements_are_read():
     )
 
 
+def test_names_may_have_commas():
+    text = "converged,black, male - mean>-1, gap<2,a - b (old, x)>0"
+    names = [limit.name for limit in read_requirements(text)]
+    assert names == ["converged", "black, male - mean", "gap", "a - b (old, x)"]
+
+
 @pytest.mark.parametrize("text", ["", "gap", "gap<0.02,", "gap=0.02", "gap<0,02", "gap<nan"])
 def test_other_texts_are_refused(text):
     with pytest.raises(InputError, match="requirement"):

@@ -45,6 +45,8 @@ _DECLINES = (
     r"i apologi[sz]e|unable to|i can(?:'?t|not)|i won'?t|refus\w*|not appropriate|inappropriate"
 )
 _PERCENT = r"[+-]?\d+(?:[.,]\d+)?\s*%"
+_AHEAD = re.compile(r"^(?:rating|score|grade|answer)\W*[:=]\W*")  # as in "Rating: 4"
+_OUT_OF = r"([+-]?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)"  # as in "4/5"
 _COMMA = re.compile(r"([+-]?\d+),(\d+)")
 _THOUSANDS = 3  # digits after a comma that may separate thousands
 
@@ -88,7 +90,9 @@ def numbers_of(answers: "pd.Series[Any]", chosen: Mapping[str, float] | None = N
     """
     text = answers.astype(str).str.strip()
     missing = answers.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
-    plain = text.str.replace(_AROUND, "", regex=True).str.lower()
+    plain = (
+        text.str.replace(_AROUND, "", regex=True).str.lower().str.replace(_AHEAD, "", regex=True)
+    )
 
     first = plain.str.extract(_FIRST_WORD)[0].mask(plain.str.contains(rf"\b(?:{_CANNOT})\b"))
     words = plain.map(YES_NO).fillna(first.map(YES_NO))
@@ -101,7 +105,8 @@ def numbers_of(answers: "pd.Series[Any]", chosen: Mapping[str, float] | None = N
     left = plain[values.isna() & ~missing]
     if numeric.notna().any():
         read, note = left.map(_percent_of), ""
-        read = read if read.notna().all() else None
+        if not read.notna().all():
+            read, note = _out_of(left)
     else:
         read, note, one = _written_otherwise(left)
     if read is not None and len(left):
@@ -128,6 +133,18 @@ def _percent_of(text: str) -> float:
     return float(text.rstrip("%").strip().replace(",", ".")) / 100
 
 
+def _out_of(left: "pd.Series[str]") -> tuple["pd.Series[float] | None", str]:
+    """Return the numbers of texts such as ``4/5`` or ``4 out of 5``, if all but refusals have one scale."""
+    answers = left[~left.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")]
+    parts = answers.str.extract(f"^{_OUT_OF}$")
+    if answers.empty or parts[1].isna().any() or parts[1].nunique() > 1:
+        return None, ""
+    numbers = left.str.extract(f"^{_OUT_OF}$")[0].str.replace(",", ".")
+    top = parts[1].iloc[0]
+    note = f"Answers such as {answers.iloc[0]} are read as numbers up to {top}."
+    return pd.to_numeric(numbers, errors="coerce"), note
+
+
 def _written_otherwise(left: "pd.Series[str]") -> tuple["pd.Series[float] | None", str, str]:
     """Return the numbers of texts, all of which are percentages, have commas or are known labels."""
     answers = left[~left.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")]
@@ -135,6 +152,9 @@ def _written_otherwise(left: "pd.Series[str]") -> tuple["pd.Series[float] | None
         return None, "", ""
     if answers.str.fullmatch(_PERCENT).all():
         return left.map(_percent_of), "Percentages are read as shares: 50% = 0.5.", ""
+    numbers, note = _out_of(left)
+    if numbers is not None:
+        return numbers, note, ""
     if answers.str.fullmatch(_COMMA).all() and not _may_be_thousands(answers):
         points = left.str.replace(_COMMA, r"\1.\2", regex=True)
         return pd.to_numeric(points, errors="coerce"), "Commas are read as decimal commas.", ""

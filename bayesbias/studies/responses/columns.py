@@ -65,13 +65,16 @@ def beside_of(columns: dict[str, str]) -> tuple[dict[str, str], Beside]:
 def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Return the rows that meet conditions, such as ``resume != strong and age < 40``.
 
-    Labels are compared as text, and numbers as numbers where the condition has one.
+    Labels are compared as text, in which ``*`` stands for any, and numbers as numbers where the
+    condition has one.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"resume": ["strong", "weak"], "age": [30, 50]})
     >>> len(rows_where(frame, "resume != strong")), len(rows_where(frame, "age > 60"))
     (1, 0)
+    >>> len(rows_where(frame, "resume = we*"))
+    1
     """
     kept = pd.Series(True, index=frame.index)
     for part in re.split(r"\s+and\s+", condition):
@@ -87,7 +90,9 @@ def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
         if not np.isnan(number) and numeric.notna().any():
             kept &= SIGNS[sign](numeric, number)
         elif sign in ("=", "==", "!="):
-            kept &= SIGNS[sign](values.astype(str).str.strip(), text)
+            pattern = ".*".join(re.escape(part) for part in text.split("*"))
+            same = values.astype(str).str.strip().str.fullmatch(pattern)
+            kept &= ~same if sign == "!=" else same
         else:
             problem = f"expected a number, got {text!r}"
             raise InputError(problem, where=f"where, {name} {sign}")

@@ -18,6 +18,10 @@ from bayesbias.core.factors import CROSS, JOIN, MOST_FACTORS, Contrast, Factors
 if TYPE_CHECKING:
     from bayesbias.studies.responses.table import Responses
 
+CELL = "cell"
+LEVELS = (*crossed.LEVELS, CELL)
+"""What a contrast of a factorial table is: a level of `bayesbias.core.factors`, or a cell against the
+mean of all cells."""
 MANY_CELLS = 500  # cells by items
 UNSEEN = 0.2  # p-value
 
@@ -96,15 +100,27 @@ def contrasts_of(table: Responses) -> list[Contrast]:
     >>> rows = [(g, a, k / 9) for k, g in enumerate("fm") for a in ("old", "young")]
     >>> frame = pd.DataFrame(rows, columns=["gender", "age", "score"])
     >>> table = bb.responses_table(frame, group=["gender", "age"], outcome="score")
-    >>> [contrast.name for contrast in contrasts_of(table)]
+    >>> [contrast.name for contrast in contrasts_of(table) if contrast.level != "cell"]
     ['f - m', 'old - young', 'f - m (old)', 'f - m (young)', 'old - young (f)', 'old - young (m)', '(f - m): old - young']
+    >>> [contrast.name for contrast in contrasts_of(table) if contrast.level == "cell"]
+    ['f, old - mean', 'f, young - mean', 'm, old - mean', 'm, young - mean']
     """
     if not table.factors:
         return [
             Contrast("overall", name, weights, against)
             for name, weights, against in crossed.sides(table.groups)
         ]
-    return crossed.contrasts_of(table.factors, table.groups)
+    out = crossed.contrasts_of(table.factors, table.groups)
+    for name, weights, against in crossed.against_mean(table.groups):
+        out.append(Contrast(CELL, name, weights, against, CROSS.join(table.factors)))
+    return out
+
+
+def main_effects(table: Responses) -> list[Contrast]:
+    """Return the main effects that a screen and figures have."""
+    contrasts = contrasts_of(table)
+    names = crossed.main_effects(contrasts)
+    return [contrast for contrast in contrasts if contrast.name in names]
 
 
 def missing_cells(table: Responses) -> list[str]:

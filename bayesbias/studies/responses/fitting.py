@@ -50,7 +50,7 @@ from bayesbias.inference.measured import Measure, Measured, with_coverage
 from bayesbias.inference.prediction import NewUnits, new_units
 from bayesbias.inference.view import View
 from bayesbias.studies import common
-from bayesbias.studies.responses import agreement, factorial, table as tables, together
+from bayesbias.studies.responses import agreement, factorial, limits, table as tables, together
 from bayesbias.studies.responses.columns import RATER
 from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
@@ -62,15 +62,14 @@ if TYPE_CHECKING:
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
+MOST_SAID = 3  # contrasts in the sentences of the result
 type Pairs = list[tuple[str, str, dict[str, float]]]
 """Model, contrast and the weights of groups under models."""
 ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
 """The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
-_FEW_REPEATS = 0.05  # share of the answers
-EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
-"""Names of limits that every group must meet; of groups that cross factors, every level."""
+_FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 
 
 def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
@@ -134,7 +133,7 @@ class ResponsesResult(Result):
 
     study = "responses"  # whose sections show it, see bayesbias.output
     MACHINERY = Result.MACHINERY | {
-        "answer_kind", "breakdown", "items_title", "main_scale", "rates_title", "scale", "subject"
+        "answer_kind", "breakdown", "items_title", "main_effects", "main_scale", "rates_title", "scale", "subject"
     }  # fmt: skip
 
     responses: Responses
@@ -180,6 +179,13 @@ class ResponsesResult(Result):
         return self.answer_kind.scales[0]
 
     @property
+    def main_effects(self) -> list[str]:
+        """The contrasts of factors that a screen and figures have; empty without factors."""
+        if not self.responses.factors:
+            return []
+        return [contrast.name for contrast in factorial.main_effects(self.responses)]
+
+    @property
     def breakdown(self) -> str:
         """What `items` has rows for: items, or templates where there is one item."""
         return "item" if self._fitted().table["item"].nunique() > 1 else "template"
@@ -193,7 +199,8 @@ class ResponsesResult(Result):
     def items_title(self) -> str:
         """What `items` shows, and what it holds for."""
         new = [kind for kind in self._kinds() if kind != self.responses.nouns[self.breakdown]]
-        title = f"{self.answer_kind.items_are} by {self.breakdown}"
+        noun = self.responses.categories.get(self.breakdown, self.breakdown)
+        title = f"{self.answer_kind.items_are} by {noun}"
         return f"{title}, for new {join_words(new)}" if new else title
 
     def shown_with(self, view: View) -> tuple[ResponsesResult, View]:
@@ -230,27 +237,31 @@ class ResponsesResult(Result):
         self, contrasts: Callable[[], pd.DataFrame], converged: bool
     ) -> dict[str, Callable[[], Measure]]:
         """Return what limits on each group are compared with, signed and by size."""
+        known = factorial.contrasts_of(self.responses)
+        cells = {contrast.name for contrast in known if contrast.level == "cell"}
 
         def measure(against: str, is_size: bool) -> Measure:
-            names = {
-                each.name
-                for each in factorial.contrasts_of(self.responses)
-                if each.level in ("overall", "main") and each.against == against
-            }
             rows = contrasts()
             rows = rows[rows["level"].eq("overall") & rows["estimand"].eq("population")]
-            if against == "mean":
-                rows = rows[rows["contrast"].str.endswith(" - mean")]
+            if against == "cell":
+                rows = rows[rows["contrast"].isin(cells)]
+            elif against == "mean":
+                of_levels = rows["contrast"].str.endswith(" - mean")
+                rows = rows[of_levels & ~rows["contrast"].isin(cells)]
             else:
+                names = {
+                    contrast.name
+                    for contrast in known
+                    if contrast.level in ("overall", "main") and contrast.against == against
+                }
                 rows = rows[rows["contrast"].isin(names)]
             shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
             return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
 
-        unit = "level" if self.responses.factors else "group"  # cells have no rows of their own
         return {
-            form.format(name.replace("group", unit)): partial(measure, against, is_size)
-            for name, against in EACH.items()
-            for form, is_size in (("{}", False), ("|{}|", True))
+            form.format(name): partial(measure, against, form != limits.FORMS[0])
+            for name, against in limits.limits_on_all(self.responses).items()
+            for form in limits.FORMS
         }
 
     def rows_in_words(self) -> str:
@@ -277,8 +288,8 @@ class ResponsesResult(Result):
             What is new. By default all of `estimands`, one after the other; by item and template those
             that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
-            By default all. Groups that cross factors have ``main``, ``simple`` and ``interaction`` in the
-            place of ``overall``, which asks for all three.
+            By default all. Groups that cross factors have ``main``, ``simple``, ``interaction`` and
+            ``cell`` in the place of ``overall``, which asks for all four.
         detail : bool
             Whether to return all columns of `bayesbias.inference.estimates`, also standard
             deviations and Monte Carlo errors.
@@ -297,7 +308,7 @@ class ResponsesResult(Result):
         fit = self._fitted()
         several = (own for own in fit.spec.results.levels if fit.table[own].nunique() > 1)
         levels = ["overall", *several]
-        of_factors = crossed.LEVELS if self.responses.factors else ()
+        of_factors = factorial.LEVELS if self.responses.factors else ()
         wanted = level
         if level is not None:
             checks.choice(level, [*levels, *of_factors], "level")
@@ -555,7 +566,9 @@ class ResponsesResult(Result):
         return estimates(labeled_draws(shares, {"source": names}), prob)
 
     def independent(self, prob: float = PROB) -> pd.DataFrame:
-        r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
+        r"""Estimate how many independent answers all answers amount to, for new words and prompts.
+
+        They are those of one contrast: the first, or of many the largest, of which the result speaks.
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
         :math:`\sum_k \sigma_k^2 s_k` with :math:`s_k = \sum_j (\sum_{r \in j} c_r)^2`, over effects k and
@@ -575,7 +588,8 @@ class ResponsesResult(Result):
         """
         fit = self._fitted()
         table, label = fit.table, fit.spec.results.group
-        first = self.answer_kind.first_contrast(self)
+        main = self._leading(prob)
+        first = self.answer_kind.contrast_of(self, main["model"], main["contrast"])
         name = first.name
         if first.model and len(self.responses.models) > 1:
             name = f"{first.model}: {name}"
@@ -591,8 +605,9 @@ class ResponsesResult(Result):
         noise = self._variances(used)["answer"] * squares.sum()
         index, shared = self._shared_by_replies("overall", "listed_words")
         of_replies = (shared @ np.bincount(index, weights * n, shared.shape[1])).var()
-        variance = variances.variance_of_sum(fit.design, draws, weights * n)
-        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares)
+        held = self._held("overall", "population")
+        variance = variances.variance_of_sum(fit.design, draws, weights * n, held)
+        alone = variances.variance_of_independent(fit.design, draws, weights * n, squares, held)
         share_left = (alone + noise) / (variance + noise + of_replies)
         effective = (share_left * n[used].sum()).reshape(*fit.shape, 1)
         frame = estimates(labeled_draws(effective, {"contrast": [name]}), prob)
@@ -618,6 +633,26 @@ class ResponsesResult(Result):
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
 
+    def _leading(self, prob: float) -> pd.Series:
+        """Return the row of the contrast that the result names first, for what is new.
+
+        Of few contrasts it is the first. Of many it is the largest that excludes 0, or the largest; of
+        factors it is the main effect that lies farthest from 0 in widths of its interval.
+        """
+        table = self.responses
+        rows = self.contrasts(prob, "population", "overall", detail=True, families=False)
+        rows = rows[rows["scale"] == self.main_scale]
+        single = rows["model"].isin(["", *table.models])
+        rows = rows[single] if single.any() else rows
+        if table.factors:
+            rows = rows[rows["contrast"].isin(self.main_effects)]
+            return rows.loc[rows.apply(common.far_from_zero, axis=1).idxmax()]
+        rows = rows[~rows["contrast"].str.endswith(" - others")]
+        if len(rows) <= MOST_SAID:
+            return rows.iloc[0]
+        decided = rows[rows["verdict"].str.startswith(("below", "above"))]
+        return rows.loc[(rows if decided.empty else decided)["mean"].abs().idxmax()]
+
     def _fitted(self) -> BiasFit:
         if self.fit is None:
             raise FitError(f"there is no fit: {' '.join(self.notes)}")
@@ -626,6 +661,8 @@ class ResponsesResult(Result):
     def _kinds(self) -> list[str]:
         """Return what can be new."""
         table, nouns = self._fitted().table, dict(self.responses.nouns)
+        for name in self.responses.categories:
+            del nouns[name]
         if RATER in self._fitted().spec.units:
             nouns[RATER] = "raters"
         several = [name for name in nouns if table[name].nunique() > 1]
@@ -896,7 +933,13 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
-    from bayesbias.models.variants import trimmed, with_covariates, with_factors, with_raters
+    from bayesbias.models.variants import (
+        trimmed,
+        with_categories,
+        with_covariates,
+        with_factors,
+        with_raters,
+    )
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
     if isinstance(model, str):
@@ -908,11 +951,12 @@ def fit_responses(
 
     # A model without an effect of the question would treat repeats as independent.
     # Few of them tell the SD of questions hardly apart from the noise: then their mean counts.
-    again = float(table.frame.duplicated([*tables.LABELS]).mean())
-    modeled = "question_effect" in spec.mu
-    repeats = modeled and again > _FEW_REPEATS
+    share = float(table.frame.duplicated([*tables.LABELS]).mean())
+    has_question_effect = "question_effect" in spec.mu
+    repeats = has_question_effect and share > _FEW_REPEATS
     rows, notes_of_rows = kind.rows(table, repeats)
-    if modeled and again and not repeats:
+    few_repeats = has_question_effect and 0 < share <= _FEW_REPEATS
+    if few_repeats and kind.averages_repeats(table):
         notes_of_rows = [*notes_of_rows, "Of the few questions with repeats, the mean counts."]
     published = kind.published(table, rows)
     notes = [
@@ -941,6 +985,8 @@ def fit_responses(
             columns = {name: factorial.column_of(name) for name in table.factors}
             unseen = factorial.terms_left_out(rows, table)
             spec = with_factors(spec, columns, tables.words_cross_cells(table), unseen)
+        if table.categories:
+            spec = with_categories(spec, [*table.categories])
         if table.beside:
             spec = with_covariates(spec, table.adjust, tables.WEIGHT if table.weighted else "")
         if table.raters_vary:
@@ -970,6 +1016,8 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
     nouns = {name: table.nouns[name] for name in kind.columns_of_questions(table)}
     notes = common.lacking(table.frame, "model", nouns)
     labels = kind.shared_by_groups(table)
+    if table.factors:  # a name is of some cells, such as those of one race
+        labels = [label for label in labels if label != "word"]
     if labels:
         several = len(labels) > 1 or len(table.models) > 1
         noun = "questions" if several else table.nouns[labels[0]]
@@ -1000,12 +1048,15 @@ def _nothing_to_compare(result: ResponsesResult) -> str:
     groups = table.coverage["groups"]
     lost = [name for name, counts in groups.items() if not counts["used"]]
     if lost:
-        return f"All answers about {join_words(lost)} are left out. Recode them as numbers."
+        about = f"All answers about {join_words(lost)} are left out."
+        if any(groups[name].get("refusals") for name in lost):
+            return f"{about} Compare the refusals: --outcome refused."
+        return f"{about} If texts stand for a number, name it: --map."
     about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
     others = f" Other columns: {some(table.unused)}." if table.unused else ""
     return (
         f"There is one group{about} and one model, so that there is nothing to compare. Name "
-        f"your columns: --columns group=NAME,item=NAME,template=NAME.{others} Keep the "
+        f"your columns: --columns group=NAME,word=NAME,item=NAME,template=NAME.{others} Keep the "
         "columns of a file of sentences that you rate."
     )
 
@@ -1018,8 +1069,8 @@ def _one_each(result: ResponsesResult) -> list[str]:
     if result._held("overall", "listed_words") != result._held("overall", "population"):
         return []
     return [
-        f"{new[4:].capitalize()} have one {result.answer_kind.row} each, which cannot tell {new} from "
-        f"{these}, or one from another: all have the same interval."
+        f"{new[4:].capitalize()} have one {result.answer_kind.row} each, so that rows for {new} and "
+        f"{these} have the same interval."
     ]
 
 
@@ -1034,6 +1085,8 @@ def _one_question(result: ResponsesResult) -> list[str]:
         ]
     alone = []
     for name in ("template", "item"):  # a warning says it of words
+        if name in table.categories:
+            continue
         named, several = frame[name].ne("").any(), frame[name].nunique() > 1
         if named and table.nouns[name] not in kinds and (several or not kinds):
             alone.append(table.nouns[name])

@@ -9,14 +9,13 @@ import pandas as pd
 
 from bayesbias.core import join_words, number_of, some
 from bayesbias.core.conventions import ALPHA
-from bayesbias.core.factors import main_effects
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.estimates import CONTRAST_COLUMNS, HPDI, MEAN, OBSERVED
 from bayesbias.inference.view import View
 from bayesbias.studies import common
 from bayesbias.studies.responses import agreement, factorial
-from bayesbias.studies.responses.fitting import ResponsesResult
+from bayesbias.studies.responses.fitting import MOST_SAID, ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
 from bayesbias.studies.responses.table import ASKED, Responses
@@ -27,11 +26,18 @@ QUESTION = "Do answers differ between groups, for these words and prompts and fo
 MOST_ROWS = 16
 MOST_LOST = 0.05  # difference in the shares of answers left out
 MOST_SHORT = 12  # rows of a short table
-MOST_SAID = 3  # contrasts in the result
 MOST_PUBLISHED = 6  # published scores on one screen
 ALIKE = 1.1  # ratio of two standard errors up to which they are about the same
 SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = "detail fold files"
+IN_WORDS = {
+    "below": "below 0 by more than the ROPE",
+    "below, size uncertain": "below 0, but perhaps by less than the ROPE",
+    "negligible": "within the ROPE",
+    "above, size uncertain": "above 0, but perhaps by less than the ROPE",
+    "above": "above 0 by more than the ROPE",
+}
+"""Verdicts in sentences."""
 SCORES = (
     "name", "score", Column("n", "rows", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", 2), Column("p_value", "p", "p_value"),
@@ -82,11 +88,7 @@ GLOSSARY = (
         "New: the difference to expect with others like the listed ones (the estimand population). "
         "These: the listed ones are kept, and nothing is said about others.",
     ),
-    (
-        "scale",
-        "0/1 answers are compared as probabilities and as log odds. Ordered ratings are compared as mean "
-        "ratings, as probabilities of at least each rating, and as log odds.",
-    ),
+    ("scale", "0/1 answers are compared as probabilities and as log odds."),
     (
         "independent answers",
         "How many independent answers have the same information about the difference. What groups "
@@ -97,7 +99,15 @@ GLOSSARY = (
 
 def glossary(result: ResponsesResult) -> tuple[tuple[str, str], ...]:
     """Return the terms that the page explains."""
-    return GLOSSARY
+    if not result.answer_kind.second_scale(result.responses)[0]:
+        return GLOSSARY
+    return (
+        *GLOSSARY,
+        (
+            "ordered ratings",
+            "They are compared as mean ratings, as probabilities of at least each rating, and as log odds.",
+        ),
+    )
 
 
 def header(result: ResponsesResult, view: View) -> list[str]:
@@ -105,7 +115,7 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     table = result.responses
     raters = ["rater"] * table.rated
     found = table.frame[["group", "word", "template", "item", "model", *raters]].nunique()
-    found = found.rename({"word": table.noun})
+    found = found.rename({"word": table.noun, **table.categories})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
     size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
@@ -196,18 +206,32 @@ def _of_factors(result: ResponsesResult, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a factorial table that a screen has: main effects and the largest interaction.
 
     A factor of two levels has one main effect, and any other one of each level against the others.
+    The column ``factor`` tells them apart.
     """
     table = result.responses
-    main = main_effects(factorial.contrasts_of(table))
+    factors = {contrast.name: contrast.factor for contrast in factorial.main_effects(table)}
     frame = frame[frame["estimand"] == "population"]
     interactions = frame[frame["level"] == "interaction"]
     within = interactions[interactions["model"].isin(table.models)]
     largest = (within["mean"] / within["sd"]).abs().sort_values(ascending=False).index[:1]
-    shown = frame[frame["contrast"].isin(main)]
+    shown = frame[frame["contrast"].isin(list(factors))]
     if len(shown) > MOST_ROWS:
-        far = shown.apply(common.far_from_zero, axis=1)
-        shown = shown.loc[far.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
-    return pd.concat([shown, frame.loc[largest]])
+        kept = importance_of_factors(shown.assign(factor=shown["contrast"].map(factors)))
+        order = pd.Series(kept, index=shown.index).sort_values(ascending=False, kind="stable")
+        shown = shown.loc[shown.index.isin(order.index[:MOST_ROWS])]
+    rows = pd.concat([shown, frame.loc[largest]])
+    return rows.assign(factor=rows["contrast"].map(factors).fillna(""))
+
+
+def importance_of_factors(rows: pd.DataFrame) -> list[float]:
+    """Return how important each row of a factorial table is, where there is no room for all.
+
+    First comes the largest main effect of each factor, then the largest interaction.
+    """
+    far = rows.apply(common.far_from_zero, axis=1)
+    rank = far.groupby(rows["factor"]).rank(method="first", ascending=False)
+    first = rank.eq(1) & rows["factor"].ne("")
+    return [*(far + 100.0 * first + 50.0 * rows["factor"].eq(""))]
 
 
 def importance(several: bool, rows: pd.DataFrame) -> list[float]:
@@ -312,7 +336,9 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if labelled
                 else None,
-                importance=partial(importance, len(first["label"].unique()) > MOST_SAID),
+                importance=importance_of_factors
+                if result.responses.factors
+                else partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
             *_second_scale(result, view, labels[:1]),
@@ -468,13 +494,14 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"what it does, so that intervals are too narrow. Name both: --columns word={WORD},"
             f"template={REST}."
         )
-    missing = [f"{name}=NAME" for name in ASKED if table.frame[name].eq("").all()]
+    missing = [f"{name}=NAME" for name in ASKED if table.frame[name].nunique() < 2]
     rows = table.coverage["repeats"]
-    if rows and not (missing and table.unused):
+    differing = apart or table.coverage["distinct"]
+    if rows and not (missing and differing):
         notes.append(f"{rows:,} rows have the labels of another row, and count as repeats.")
     elif rows:
         (warnings if apart else notes).append(
-            f"{rows:,} rows count as repeats. If a column ({some(apart or table.unused)}) tells them "
+            f"{rows:,} rows count as repeats. If a column ({some(differing)}) tells them "
             f"apart, intervals are too narrow. Name it: --columns {','.join(missing)}, or adjust=NAME "
             "if it describes whom or what was rated."
         )
@@ -492,10 +519,11 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             f"No answers about {join_words(absent)}: main effects are over the levels that have all."
         )
     if len(result.published):
-        rows = frame[frame["estimand"] == "population"]
-        first = rows["contrast"] == result.published["name"].iloc[0].partition(", ")[0]
-        verdict = (rows[first] if first.any() else rows)["verdict"].iloc[0]
-        warnings += _disagreement(published_table(result, view).iloc[0], verdict, new)
+        scores, main = published_table(result, view), result._leading(view.prob)
+        names = [main["contrast"], f"{main['contrast']}, {main['model']}"]
+        same = scores[scores["name"].isin(names)]
+        score = (scores if same.empty else same).iloc[0]
+        warnings += _disagreement(score, main["verdict"], new)
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
@@ -511,11 +539,12 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         # Else the model treats all answers as independent.
         alone = result.independent(view.prob).iloc[0]
         kind = result.answer_kind
-        notes.append(
-            f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as much "
-            f"information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
-            f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
-        )
+        if round(alone["hpdi_low"]) < alone["answers"]:
+            notes.append(
+                f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as "
+                f"much information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
+                f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
+            )
     said = result.answer_kind.headline(said, table.outcome)
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 
@@ -557,7 +586,7 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     models = frame["model"] + ": " if of_groups and len(table.models) > 1 else ""
     frame = frame.assign(label=models + frame["contrast"])
     if table.factors:
-        return _of_factors_in_words(frame, new)
+        return _of_factors_in_words(table, frame, new)
     pairs = frame[~frame["contrast"].str.endswith(" - others")]
     if pairs["label"].nunique() <= MOST_SAID:
         by_label = pairs.set_index("estimand").groupby("label", sort=False)
@@ -570,24 +599,38 @@ def _sentences(result: ResponsesResult, frame: pd.DataFrame, new: str) -> str:
     return " ".join(_largest(rows, what, new) for what, rows in parts.items() if len(rows))
 
 
-def _of_factors_in_words(frame: pd.DataFrame, new: str) -> str:
-    """Say what main effects are, and the largest interaction."""
-    main = frame[frame["level"] == "main"]
-    interaction = frame[frame["level"] == "interaction"]
-    others = main["contrast"].str.endswith(" - others")
-    each = main[~others].set_index("estimand").groupby("label", sort=False)
-    said = [f"{_in_words(rows, new)}." for _, rows in each]
-    if others.any():
-        ends = main.loc[others, ["hpdi_low", "hpdi_high"]]
-        excluding = int((ends["hpdi_low"].gt(0) | ends["hpdi_high"].lt(0)).sum())
-        said.append(
-            f"{excluding} of {others.sum()} differences of a level from the others exclude 0."
-        )
-    said += [
-        f"Largest interaction: {row.label} {common.estimate(row)}, {row.verdict}."
-        for row in interaction.itertuples()
-    ]
+def _of_factors_in_words(table: Responses, frame: pd.DataFrame, new: str) -> str:
+    """Say what main effects are, of several levels those that differ most, and the largest interaction."""
+    by_factor: dict[str, list[str]] = {}
+    for contrast in factorial.main_effects(table):
+        by_factor.setdefault(contrast.factor, []).append(contrast.name)
+    said = []
+    for factor, names in by_factor.items():
+        rows = frame[frame["contrast"].isin(names)]
+        if rows.empty:  # of an item to which a cell has no answer
+            continue
+        if len(names) > 1:
+            said.append(_levels_in_words(rows, factor, new))
+            continue
+        by_label = rows.set_index("estimand").groupby("label", sort=False)
+        said += [f"{_in_words(own, new)}." for _, own in by_label]
+    for row in frame[frame["level"] == "interaction"].itertuples():
+        verdict = IN_WORDS.get(str(row.verdict), row.verdict)
+        said.append(f"Largest interaction: {row.label} {common.estimate(row)}, {verdict}.")
     return " ".join(said)
+
+
+def _levels_in_words(rows: pd.DataFrame, factor: str, new: str) -> str:
+    """Say how many levels of a factor differ from the others, and which differ most."""
+    rows = rows.sort_values("mean", key=abs, ascending=False)
+    decided = rows[rows["verdict"].str.startswith(("below", "above"))]
+    if decided.empty:
+        row = rows.iloc[0]
+        about = f"no difference of a level from the others excludes 0 for {new}"
+        return f"{factor}: {about}. Largest: {row['label']} {common.estimate(row)}."
+    listed = [f"{row.label} {common.estimate(row)}" for row in decided[:MOST_SAID].itertuples()]
+    about = f"{len(decided)} of {len(rows)} differences of a level from the others exclude 0"
+    return f"{factor}: {about} for {new}. Largest: {join_words(listed)}."
 
 
 def _all_inconclusive(pairs: pd.DataFrame, new: str) -> str:
@@ -626,16 +669,28 @@ def _largest(rows: pd.DataFrame, what: str, new: str) -> str:
 
 
 def _lost(groups: dict[str, dict[str, int]]) -> list[str]:
-    """Warn where one group lost clearly more of its answers than another."""
+    """Warn where one group lost clearly more of its answers than another, and say what to do.
+
+    Of more than two groups the one that lost most and the one that lost least are named.
+    """
     lost = {name: own["read"] - own["used"] for name, own in groups.items()}
-    shares = [lost[name] / own["read"] for name, own in groups.items()]
-    if max(shares) - min(shares) <= MOST_LOST:
+    shares = pd.Series({name: lost[name] / own["read"] for name, own in groups.items()})
+    if shares.max() - shares.min() <= MOST_LOST:
         return []
-    counts = some([f"{name} {lost[name]:,} of {own['read']:,}" for name, own in groups.items()])
-    return [
-        f"Groups lost unequal shares of their answers ({counts}), which can bias the difference. "
-        "Recode the answers left out as 0, 1 or a number."
-    ]
+    names = list(groups) if len(groups) <= 2 else [shares.idxmax(), shares.idxmin()]
+    counts = [f"{name} {lost[name]:,} of {groups[name]['read']:,}" for name in names]
+    between = "; " if any(factorial.JOIN in name for name in names) else ", "
+    said = (
+        f"Groups lost unequal shares of their answers ({between.join(counts)}), which can bias the "
+        "difference."
+    )
+    refusals = sum(own.get("refusals", 0) for own in groups.values())
+    unparseable = sum(own.get("unparseable", 0) for own in groups.values())
+    if refusals:
+        said += " Compare the refusals themselves too: --outcome refused."
+    if unparseable:
+        said += " If texts stand for a number, name it: --map."
+    return [said]
 
 
 def _in_words(rows: pd.DataFrame, new: str) -> str:

@@ -6,7 +6,7 @@ group answers the same question, as *he* and *she* in one sentence, numbers beco
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.core.factors import CROSS, Factors
-from bayesbias.core.formatting import in_one_line
+from bayesbias.core.formatting import in_one_line, plural
 from bayesbias.models.outcomes import MOST_LEVELS
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
@@ -30,15 +30,20 @@ COLUMNS = (*LABELS, "repeat", "outcome")
 NAMES = ("model", "group", "repeat")
 """Columns of names of one line; words, templates and items may be sentences and prompts."""
 USUAL = {
-    "outcome": ("outcome", "score", "probability", "prob", "answer", "value", "logprob"),
-    "group": ("group", "gender", "race", "religion", "class"),
-    "word": ("pair", "word", "name", "person", "noun", "noun_pair"),
+    "outcome": (
+        "outcome", "score", "probability", "prob", "answer", "value", "logprob", "rating", "grade",
+        "decision",
+    ),
+    "group": ("group", "gender", "race", "religion", "class", "ethnicity", "sex"),
+    "word": ("pair", "word", "name", "person", "noun", "noun_pair", "candidate", "applicant"),
     "template": ("template", "prompt", "frame"),
     "item": ("item", "profession", "occupation", "job", "emotion"),
     "model": ("model", "classifier", "llm"),
     "repeat": ("repeat", "epoch", "sample", "run"),
-}
+}  # fmt: skip
 """Names that our columns usually have; the first that is there is taken."""
+_OF_ANSWERS = ("rate", "mean", "response", "label", "prediction", "reply")
+"""Words in names of columns that may hold answers."""
 SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
@@ -58,7 +63,8 @@ class Responses:
         ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
         ``groups``: rows read and used of each group. ``examples``: up to two texts left out.
         ``repeats``: rows that have the labels of another, the number of the repeat included.
-        ``apart``: columns that are not used and whose labels tell such rows apart.
+        ``apart``: columns that are not used and whose labels tell such rows apart. ``distinct``: those
+        whose labels are mostly of one row.
         ``hidden``: words of groups that stand in prompts or items, where no column has words.
     outcome : str
         What the outcome is called in sentences.
@@ -70,9 +76,12 @@ class Responses:
     notes : tuple of str
         What a reader should know.
     unused : tuple of str
-        The columns of the data that are none of these.
+        The columns of the data that are none of these, and no other outcomes.
     name : str
         The names of the files.
+    categories : Mapping of str to str
+        What items or templates are called that are categories, such as ``{"item": "bias type"}``. They
+        are no sample of more, so that nothing is said about new ones.
     factors : Mapping of str to Mapping of str to str
         Where groups cross factors, such as gender and ethnicity: the level of each that a group has.
     adjust : tuple of str
@@ -112,6 +121,7 @@ class Responses:
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     name: str = "a data frame"
+    categories: Mapping[str, str] = field(default_factory=dict)
     factors: Factors = field(default_factory=dict)
     adjust: tuple[str, ...] = ()
     weighted: bool = False
@@ -149,7 +159,8 @@ class Responses:
     @property
     def nouns(self) -> dict[str, str]:
         """What words, templates and items are called in sentences."""
-        return {"word": f"{self.noun}s", "template": "prompts", "item": "items"}
+        nouns = {"word": f"{self.noun}s", "template": "prompts", "item": "items"}
+        return nouns | {column: plural(noun) for column, noun in self.categories.items()}
 
     @property
     def groups(self) -> list[str]:
@@ -163,6 +174,14 @@ class Responses:
 
     @property
     def pairing(self) -> list[str] | None:
+        """What tells questions apart, where each of two groups has one answer to each; else None.
+
+        Differences of three groups would share answers, so that the answers themselves are modeled.
+        """
+        return self.matching if len(self.groups) <= 2 else None
+
+    @property
+    def matching(self) -> list[str] | None:
         """What tells questions apart, where each group has one answer to each; else None."""
         shared = [name for name in ASKED if self.shares(name)]
         if (
@@ -300,34 +319,177 @@ def responses_table(
     raw, factors = factorial.with_cells(raw, given.get("group", ""))
     for ours, theirs in given.items():
         checks.choice(theirs, raw.columns, f"the column of the {ours}")
-    free = [name for name in raw.columns if name not in beside.names]
-    named = named_columns(free, given, raw.columns)
+    free = [name for name in raw.columns if name not in (*beside.names, *factors)]
+    named = named_columns(raw, free, given, refused=refused)
     text = next((name for name in TEXTS if name in raw.columns), None)
     as_item = text is not None and not {*ASKED} & {*named}
     if as_item:
         named["item"] = str(text)
     table = table_of(raw, named, "data frame", positive, values, factors, beside, refused)
-    if not as_item:
-        return table
-    note = f"The items are the texts of the column {text}."
-    return replace(table, notes=(note, *table.notes))
+    notes = notes_of_groups(raw, named, given)
+    if as_item:
+        notes.insert(0, f"The items are the texts of the column {text}.")
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def named_columns(
-    columns: Iterable[str], given: Mapping[str, str], fields: Iterable[str]
+    frame: pd.DataFrame,
+    columns: Iterable[str],
+    given: Mapping[str, str],
+    *,
+    fields: Iterable[str] | None = None,
+    refused: bool = False,
+    command: Callable[[str], str] | None = None,
 ) -> dict[str, str]:
-    """Return which column each of ours is: the given one, else one with a usual name."""
-    free = set(columns) - set(given.values())
-    usual = {ours: [name for name in names if name in free] for ours, names in USUAL.items()}
+    """Return which column each of ours is: the given one, else one with a usual name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : iterable of str
+        Its columns that may be ours.
+    given : mapping
+        Our column -> the column that the user names.
+    fields : iterable of str, optional
+        What an error calls the columns; by default those of the frame.
+    refused : bool
+        Whether the outcome is that an answer is a refusal. One column alone that has refusals is
+        that of the answers.
+    command : callable, optional
+        Gives the command that names a column of answers, for the error.
+    """
+    free = [name for name in columns if name not in given.values()]
+    usual = {ours: with_usual_names(free, names) for ours, names in USUAL.items()}
     named = {ours: names[0] for ours, names in usual.items() if names} | dict(given)
+    labels = {theirs for ours, theirs in named.items() if ours != "outcome"}
+    others = [name for name in free if name not in labels]
+    if refused and "outcome" not in given:
+        texts = columns_of_answers(frame[others], refusals=True)
+        if "outcome" not in named:
+            texts = texts or columns_of_answers(frame[others])
+        if len(texts) == 1:
+            named["outcome"] = texts[0]
     if "outcome" not in named:
-        raise InputError(
-            f"expected a row for each answer, and a column of answers, got {some(fields)}",
-            hint="name that column: outcome=NAME (--columns outcome=NAME). If each group has a "
-            "column of its own, make a row of each answer first, in pandas: "
-            "frame.melt(LABELS, SCORES, 'group', 'outcome')",
-        )
+        names = list(frame.columns if fields is None else fields)
+        raise _no_outcome(names, columns_of_answers(frame[others]), command)
     return named
+
+
+def with_usual_names(columns: Iterable[Any], names: Sequence[str]) -> list[Any]:
+    """Return the columns with some names, in the order of the names; capitals do not matter.
+
+    Examples
+    --------
+    >>> with_usual_names(["Name", "Race", "score"], ["gender", "race", "name"])
+    ['Race', 'Name']
+    """
+    by_name: dict[str, list[Any]] = {}
+    for column in columns:
+        by_name.setdefault(str(column).casefold(), []).append(column)
+    return [column for name in names for column in by_name.get(name, [])]
+
+
+def notes_of_groups(
+    frame: pd.DataFrame, named: Mapping[str, str], given: Mapping[str, str]
+) -> list[str]:
+    """Say which other column of groups there is, where the user names none."""
+    if "group" in given or named.get("group", "group") == "group":
+        return []
+    used = {*named.values()}
+    others = [name for name in with_usual_names(frame, USUAL["group"]) if name not in used]
+    others = [name for name in others if frame[name].nunique() > 1]
+    if not others:
+        return []
+    crossed = factorial.CROSS.join([named["group"], others[0]])
+    return [
+        f"The groups are those of {named['group']}. --columns "
+        f'"group={crossed}" compares those of {others[0]} too.'
+    ]
+
+
+def columns_of_answers(frame: pd.DataFrame, refusals: bool = False) -> list[str]:
+    """Return the columns that may hold answers, the most likely by its name first.
+
+    Most cells of such a column are numbers or known labels, and differ; numbers of rows do not count.
+    With `refusals`, columns that hold a refusal.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": [1, 2, 3], "n": [5, 5, 3], "mean_score": [2.5, 3.0, 1.5]})
+    >>> columns_of_answers(frame)
+    ['mean_score', 'n']
+    """
+    out = []
+    for name in frame.columns:
+        cells = frame[name].dropna()
+        if cells.empty:
+            continue
+        read = numbers_of(cells)
+        if refusals:
+            if read.reasons.eq("refusals").any():
+                out.append(str(name))
+            continue
+        numbers = read.values.dropna()
+        steps = numbers.diff().dropna()
+        counts_rows = len(steps) > 0 and bool(steps.eq(1).all())
+        if len(numbers) >= len(cells) / 2 and numbers.nunique() > 1 and not counts_rows:
+            out.append(str(name))
+    words = (*USUAL["outcome"], *_OF_ANSWERS)
+
+    def unlikely(name: str) -> bool:
+        return not any(word in name.casefold() for word in words)
+
+    return sorted(out, key=unlikely)
+
+
+def measures(frame: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
+    """Return the columns of numbers that vary freely: other outcomes, which tell no questions apart.
+
+    A column that numbers prompts or items has each number equally often among rows with the same
+    labels. Numbers that are no whole numbers are outcomes, and so are usual names of them.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"prompt": [1, 2, 1, 2], "warmth": [3, 3, 4, 1], "p": [0.1, 0.2, 0.1, 0.2]})
+    >>> measures(frame, pd.DataFrame({"group": ["a", "a", "b", "b"]}))
+    ['warmth', 'p']
+    """
+    out = []
+    for name in frame.columns:
+        if str(name).casefold() in USUAL["outcome"]:
+            out.append(name)
+            continue
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if numbers.isna().any() or pd.api.types.is_bool_dtype(frame[name]):
+            continue
+        if numbers.ne(numbers.round()).any():
+            out.append(name)
+            continue
+        by = [*(labels[label] for label in labels), numbers]
+        counts = numbers.groupby(by, sort=False).size()
+        rows = counts.groupby(level=[*range(labels.shape[1])], sort=False)
+        if (rows.max() > rows.min()).any():
+            out.append(name)
+    return out
+
+
+def _no_outcome(
+    fields: Sequence[str], candidates: Sequence[str], command: Callable[[str], str] | None
+) -> InputError:
+    """Return the error where no column of answers is known, with those that may be it."""
+    hints = []
+    if len(candidates) != 1:
+        hints.append(
+            "If each group has a column of its own, make a row of each answer first, in pandas: "
+            "frame.melt(LABELS, SCORES, 'group', 'outcome')"
+        )
+    name = candidates[0] if candidates else "NAME"
+    if candidates:
+        hints.insert(0, f"Columns that may hold the answers: {some(candidates)}")
+    option = f'outcome="{name}"' if candidates else "outcome=NAME"
+    hints.append(f"Name the column: {command(name) if command else option}")
+    problem = f"expected a row for each answer, and a column of answers, got {some(fields)}"
+    return InputError(problem, hint=". ".join(hints))
 
 
 def table_of(
@@ -402,12 +564,16 @@ def table_of(
     same = [*LABELS, *covariates.columns, *[RATER] * bool(beside.rater)]
     repeats = int(out.duplicated([*same, *["repeat"] * ("repeat" in named)], keep=False).sum())
     apart: list[str] = []
+    distinct: list[str] = []
     unused = [name for name in raw.columns if name not in taken]
+    measured = measures(of_rows[unused], out[same])
+    unused = [name for name in unused if name not in measured]
     if "repeat" not in named:
         others = raw[unused].astype(str)[used.to_numpy()].reset_index(drop=True)
-        others = others.loc[:, others.nunique() <= len(out) / 2]
         several = others.groupby([out[ours] for ours in same], sort=False).nunique() > 1
-        apart = [str(name) for name in others if several[name].any()]
+        differing = [name for name in others if several[name].any()]
+        distinct = [str(name) for name in differing if others[name].nunique() > len(out) / 2]
+        apart = [str(name) for name in differing if str(name) not in distinct]
         out["repeat"] = out.groupby(same, sort=False).cumcount().astype(str)
     coverage = {
         "rows_read": len(raw),
@@ -417,6 +583,7 @@ def table_of(
         "examples": examples,
         "repeats": repeats,
         "apart": apart,
+        "distinct": distinct,
         "hidden": _hidden_words(out),
     }
     if refused:
@@ -499,7 +666,8 @@ def with_words_in_texts(raw: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataF
     """
     if not {WORD, REST} & ({*asked.values()} - {*map(str, raw.columns)}):
         return raw
-    group = next((name for name in (asked.get("group"), *USUAL["group"]) if name in raw), None)
+    usual = with_usual_names(raw.columns, USUAL["group"])
+    group = next((name for name in (asked.get("group"), *usual) if name in raw), None)
     for name in raw.columns if group else ():
         if name != group and not pd.api.types.is_numeric_dtype(raw[name]):
             texts = raw[name].fillna("").astype(str).str.strip()
@@ -614,7 +782,7 @@ def differences(table: Responses, repeats: bool = False) -> tuple[pd.DataFrame, 
     first answers of the groups are compared, then the second, and so on. The mean of these rows is
     moved to the difference of the means of all answers.
     """
-    key, frame = table.pairing, table.frame
+    key, frame = table.matching, table.frame
     assert key is not None
     out, lacking = _differences(table, frame, key, [])
     if repeats:
@@ -734,6 +902,8 @@ def paired_tests(table: Responses, frame: pd.DataFrame) -> list[tuple[Any, ...]]
         of = f", {model}" if len(table.models) > 1 else ""
         units = {"pairs": part["outcome"]}
         for column in ("word", "template", "item"):
+            if column in table.categories:
+                continue
             means = part.groupby(column, sort=False)["outcome"].mean()
             if 1 < len(means) < len(part):
                 units[f"{column}s"] = means

@@ -93,6 +93,20 @@ def test_conditions_on_rows():
             rows_where(frame, condition)
 
 
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("variant = firstName_*", ["firstName_a", "firstName_b.c"]),
+        ("variant != *Name_*", ["school_mit"]),
+        ("variant = firstName_b.c", ["firstName_b.c"]),
+        ("variant = firstName_bxc", []),
+    ],
+)
+def test_a_star_stands_for_any_text(condition, kept):
+    frame = pd.DataFrame({"variant": ["firstName_a", "firstName_b.c", "school_mit"]})
+    assert rows_where(frame, condition)["variant"].tolist() == kept
+
+
 def test_rows_without_a_covariate_are_counted():
     frame = answers()
     frame.loc[0, "age"] = np.nan

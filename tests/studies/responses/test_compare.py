@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 import bayesbias as bb
 from bayesbias.core import InputError
+from bayesbias.studies.responses.fitting import weights_of_series
 
 LABELS = ["model", "contrast", "level", "name", "estimand", "scale", "verdict"]
 NUMBERS = ["mean", "sd", "hpdi_low", "hpdi_high", "p_below_zero", "p_in_rope"]
@@ -92,7 +93,7 @@ def test_levels_of_a_factor_weigh_their_cells_alike():
 
 
 def test_paired_answers_have_differences_alone():
-    table = crossed(groups=("a", "b", "c"), words=1).assign(word="")
+    table = crossed(groups=("a", "c"), words=1).assign(word="")
     result = quick(table)
     assert result.kind == "paired"
     printed = result.contrasts(level="overall", estimand="population", detail=True, families=False)
@@ -100,8 +101,10 @@ def test_paired_answers_have_differences_alone():
     turned = result.compare("c - a", estimand="population", detail=True).iloc[0]
     assert turned["mean"] == pytest.approx(-row["mean"], abs=1e-12)
     assert turned["contrast"] == "c - a"
-    with pytest.raises(InputError, match="compare: expected a contrast of paired answers: a - b"):
-        result.compare({"a": 0.3, "b": 0.7, "c": -1})
+    half = result.compare({"a": 0.5, "c": -0.5}, estimand="population", detail=True).iloc[0]
+    assert half["mean"] == pytest.approx(row["mean"] / 2, abs=1e-12)
+    with pytest.raises(InputError, match="compare: expected a contrast of paired answers: a - c"):
+        weights_of_series({"a": 0.3, "b": 0.7, "c": -1}, {"a - c": {"a": 1, "c": -1}}, "a, b - c")
 
 
 def test_unknown_names_are_refused(three):

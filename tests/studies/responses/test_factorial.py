@@ -13,6 +13,8 @@ from bayesbias.models.spec import load_model
 from bayesbias.models.variants import with_factors
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import factorial
+from bayesbias.studies.responses.limits import check_names
+from bayesbias.studies.responses.sections import _of_factors_in_words
 
 EFFECT = {("f", "a"): 0.0, ("f", "b"): 0.6, ("f", "c"): 0.3, ("m", "a"): 0.2, ("m", "b"): 0.1, ("m", "c"): 0.4}  # fmt: skip
 
@@ -153,6 +155,112 @@ def test_limits_take_the_names(found):
     assert (first.met, turned.met, last.met) == (True, True, False)
     assert first.value == pytest.approx(low)
     assert turned.value == pytest.approx(-high)
+
+
+def test_cells_are_compared_with_their_mean(found):
+    rows = found.contrasts(estimand="population", level="cell", detail=True).set_index("contrast")
+    means = cell_means(answers())
+    assert len(rows) == 6
+    row = rows.loc["f, b - mean"]
+    expected = means["f", "b"] - means.mean()
+    assert row["mean"] == pytest.approx(expected, abs=0.1 * row["sd"] + 3 * row["mcse_mean"])
+    largest = rows[["hpdi_low", "hpdi_high"]].abs().max(axis=None)
+    of_levels = found.contrasts(estimand="population", level="main").set_index("contrast")
+    limits = "f, b - mean<9, |each cell - mean|<9, |each level - mean|<9"
+    cell, cells, levels = requirements.check_requirements(found, limits)
+    assert cell.value == pytest.approx(row["hpdi_high"])
+    assert cells.value == pytest.approx(largest)
+    by_level = [of_levels.loc[f"{name} - mean", ["hpdi_low", "hpdi_high"]] for name in "abc"]
+    half = of_levels.loc["f - m", ["hpdi_low", "hpdi_high"]].abs().max() / 2
+    assert levels.value == pytest.approx(max([*(ends.abs().max() for ends in by_level), half]))
+
+
+@pytest.mark.parametrize(
+    ("limit", "hint"),
+    [
+        ("f, a - m, a>0", "These two cells are f - m (a)."),
+        ("m, b - f, b>0", "These two cells are f - m (b), reversed."),
+        ("f, a - m, b>0", "each compared with the mean of all"),
+        ("f, a - men>0", "Did you mean 'f, a - mean'?"),
+        ("|each group - mean|<1", "each level of a factor, or each cell"),
+    ],
+)
+def test_names_of_limits_that_a_table_does_not_have(limit, hint):
+    table = table_of(answers())
+    with pytest.raises(InputError) as error:
+        check_names(table, limit)
+    message = str(error.value)
+    assert hint in message
+    examples = ['"f - m (a) > -0.05"', '"|each level - mean| < 0.05"', '"f, a - mean > -0.05"']
+    assert all(example in message for example in examples)
+    for example in examples:
+        check_names(table, example.strip('"'))
+
+
+def three_factors(races=("black", "white")):
+    """Return answers of which one of three ages is rated lower, by less than genders differ."""
+    rng = np.random.default_rng(2)
+    rows = [
+        (gender, race, age, f"i{i}", 0.8 * (gender == "f") - 0.3 * (age == "old") + rng.normal(0, 0.3))
+        for gender in "fm"
+        for race in races
+        for age in ("middle", "old", "young")
+        for i in range(6)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["gender", "race", "age", "item", "score"])
+    return bb.responses_table(frame, group="gender*race*age", outcome="score")
+
+
+def test_each_factor_is_on_the_screen_and_in_the_result():
+    found = quick(three_factors(), draws=500, tune=300, chains=2)
+    text = bb.output.to_text(found)
+    assert len(text.splitlines()) <= 25
+    for name in ("f - m  ", "black - white  ", "old - others  "):
+        assert any(line.startswith(name) for line in text.splitlines())
+    result = bb.interpret(found).headline
+    assert "of 3 differences of a level from the others exclude 0" in result
+    assert "Largest: old - others -0." in result
+    assert "size uncertain" not in text
+    # What is said of rows and tests is about the largest main effect, not the first by name.
+    assert found.independent()["contrast"].tolist() == ["f - m"]
+
+
+def test_an_item_without_rows_of_a_factor_has_no_sentence_about_it(found):
+    rows = found.contrasts(estimand="population", level="main", detail=True)
+    rows = rows[rows["contrast"] == "f - m"].assign(label="f - m")
+    said = _of_factors_in_words(found.responses, rows, "new words")
+    assert said.startswith("f ")
+    assert "ethnicity" not in said
+
+
+def test_cells_do_not_lack_the_names_of_others():
+    frame = answers(items=4).assign(age="old")
+    frame = pd.concat([frame, frame.assign(age="young")])
+    found = quick(table_of(frame, "gender*ethnicity*age"), draws=200, tune=200, chains=2)
+    assert not any("lacks" in note for note in found.notes)
+
+
+def test_figures_of_three_factors_have_the_largest_interactions():
+    table = three_factors(("asian", "black", "latino", "white"))
+    found = quick(table, draws=200, tune=200, chains=2)
+    rows = found.contrasts(estimand="population", level="interaction", detail=True)
+    rows = rows[rows["contrast"].str.contains(" - others", regex=False)]
+    far = (rows.set_index("contrast")["mean"] / rows.set_index("contrast")["sd"]).abs()
+    expected = {*far.nlargest(8).index}
+    assert len(far) > 8
+    drawn = bb.plots.plot_response_models(found).data
+    assert {*drawn.loc[drawn["level"] == "interaction", "contrast"]} == expected
+    assert {*drawn.loc[drawn["level"] == "main", "contrast"]} == {*found.main_effects}
+
+
+def test_figures_of_factors_have_main_effects_and_interactions(found):
+    labels = [tick.get_text() for tick in bb.plots.plot_response_models(found).get_yticklabels()]
+    assert labels == [
+        "f − m", "a − others", "b − others", "c − others",
+        "(f − m): a − others", "(f − m): b − others", "(f − m): c − others",
+    ]  # fmt: skip
+    by_item = bb.plots.plot_response_templates(found)
+    assert {*by_item.data["contrast"]} == {"f - m", "a - others", "b - others", "c - others"}
 
 
 def test_effects_of_factors_by_items_have_sds():

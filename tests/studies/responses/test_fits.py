@@ -556,3 +556,29 @@ def test_of_few_questions_with_repeats_the_mean_counts():
     pd.testing.assert_frame_equal(found.contrasts(), expected.contrasts())
     assert "Of the few questions with repeats, the mean counts." in found.notes
     assert not any("mean counts" in note for note in expected.notes)
+
+
+@pytest.mark.parametrize(
+    ("kept", "averaged"),
+    [
+        ({}, True),
+        ({"model": "ordered"}, False),
+        ({"adjust": True}, False),
+        ({"choice": True}, False),
+    ],
+)
+def test_only_where_the_mean_of_repeats_counts_a_note_says_so(kept, averaged):
+    rng = np.random.default_rng(5)
+    labels = [(group, f"i{item}") for group in "ab" for item in range(25)]
+    frame = pd.DataFrame(labels, columns=["group", "item"])
+    frame = pd.concat([frame, frame.iloc[:2]], ignore_index=True)
+    frame["outcome"] = rng.integers(0, 2 if "choice" in kept else 4, len(frame)).astype(float)
+    frame["length"] = rng.normal(size=len(frame))
+    adjust = {"adjust": "length"} if "adjust" in kept else {}
+    table = bb.responses_table(frame, **adjust)
+    settings = {"seed": 1, "draws": 50, "tune": 50, "chains": 2, "progress": False}
+
+    found = bb.fit_responses(table, kept.get("model"), engine="quick", **settings)
+    answers = len(found.fit.table)
+    assert ("Of the few questions with repeats, the mean counts." in found.notes) == averaged
+    assert answers == (52 if "model" in kept or "adjust" in kept else 25 if averaged else 50)

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.responses import quick, shared
+from scipy import stats
 
 import bayesbias as bb
 from bayesbias.models.spec import load_model
@@ -62,3 +64,68 @@ def test_one_word_of_two_groups_is_two_words_for_numbers_alone():
     assert {*rows["word"]} == {"x (a)", "y (a)", "x (b)", "y (b)"}
     counts, _ = kind_named("choice").rows(answers, False)
     assert {*counts["word"]} == {"x", "y"}
+
+
+def one_answer_each(groups, questions=40, seed=5):
+    """Return answers of groups to the same questions, one each, with an SD of .4 around them."""
+    rng = np.random.default_rng(seed)
+    asked = rng.normal(0, 1, questions)
+    rows = [
+        (group, f"q{q}", 0.2 * g + asked[q] + rng.normal(0, 0.4))
+        for g, group in enumerate(groups)
+        for q in range(questions)
+    ]
+    return pd.DataFrame(rows, columns=["group", "item", "outcome"])
+
+
+def error_of_differences(frame, question):
+    """Return the standard error of a difference of two groups, in a table without gaps."""
+    wide = frame.pivot(index=question, columns="group", values="outcome")
+    left = wide.sub(wide.mean(axis=1), axis=0) - (wide.mean() - wide.mean().mean())
+    n, groups = wide.shape
+    return np.sqrt(2 * (left.to_numpy() ** 2).sum() / ((n - 1) * (groups - 1)) / n)
+
+
+def test_answers_of_three_groups_are_modeled_and_not_their_differences():
+    """Three differences of pairs share answers: one SD for each, drawn by itself, is no model of them."""
+    assert kind_of(bb.responses_table(one_answer_each("ab"))).name == "paired"
+    frame = one_answer_each("abc")
+    found = quick(frame, draws=500, tune=300, chains=4)
+    assert found.kind == "number"
+    rows = found.contrasts(estimand="population", level="overall", detail=True)
+    rows = rows.set_index("contrast")
+    means, error = frame.groupby("group")["outcome"].mean(), error_of_differences(frame, "item")
+    for a, b in ("ab", "ac", "bc"):
+        row = rows.loc[f"{a} - {b}"]
+        assert row["mean"] == pytest.approx(means[a] - means[b], abs=0.1 * error)
+        assert row["sd"] == pytest.approx(error, rel=0.15)
+    rates = found.rates()
+    assert rates["p_highest"].sum() == pytest.approx(1)
+    assert rates["group"].tolist() == means.sort_values(ascending=False).index.tolist()
+    published = found.published
+    assert (published["score"] == "paired t over pairs").all()
+    pair = frame.pivot(index="item", columns="group", values="outcome")
+    t = stats.ttest_rel(pair["a"], pair["b"]).statistic
+    assert published.set_index("name").loc["a - b", "t"] == pytest.approx(t)
+
+
+def test_models_as_a_sample_have_the_errors_of_the_crossed_model():
+    """Means of six names by 17 jobs and six models, whose random effects are job, model and both.
+
+    In a table without gaps the estimate of restricted maximum likelihood is the difference of means,
+    and its error that of the residuals around groups and questions.
+    """
+    (path,) = shared("audits", "resume_variants.csv")
+    columns = {"group": "variant", "item": "jd", "template": "model", "outcome": "mean_score"}
+    table = bb.studies.load_responses(path, columns=columns, where="variant = firstName_*")
+    found = quick(table, draws=500, tune=300, chains=4)
+    frame = table.frame.assign(question=table.frame["item"] + table.frame["template"])
+    means, error = frame.groupby("group")["outcome"].mean(), error_of_differences(frame, "question")
+    assert error == pytest.approx(0.0502, abs=0.0001)  # as lme4 has it
+    rows = found.contrasts(estimand="listed_words", level="overall", detail=True)
+    rows = rows[~rows["contrast"].str.endswith(" - others")]
+    assert len(rows) == 15
+    for row in rows.itertuples():
+        a, b = row.contrast.split(" - ")
+        assert row.mean == pytest.approx(means[a] - means[b], abs=0.1 * error)
+        assert row.sd == pytest.approx(error, rel=0.15)

@@ -9,6 +9,7 @@ from helpers.responses import quick
 import bayesbias as bb
 from bayesbias.cli.main import cli
 from bayesbias.core.errors import InputError
+from bayesbias.studies.responses.answer_labels import numbers_of
 
 GROUPS = {"black": ["Ebony", "Jamal", "Tyrone"], "white": ["Amanda", "Jake", "Emily"]}
 FRAMES = ("{} is angry.", "I made {} feel sad.", "The talk with {} was funny.")
@@ -37,6 +38,23 @@ def test_known_labels_are_numbers_and_are_named(labels, numbers):
     table = bb.responses_table(answers(labels))
     np.testing.assert_allclose(table.frame["outcome"], numbers * 2)
     assert len(table.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "numbers", "note"),
+    [
+        (["4/5", "2 / 5", "I'm sorry, I can't rate people."], [4, 2, None], "up to 5"),
+        (["Rating: 4 out of 5", "**3,5/5**"], [4, 3.5], "up to 5"),
+        (["Rating: 4", "Score = 2.", "3"], [4, 2, 3], ""),
+        (["4", "3/5"], [4, 3], "up to 5"),
+        (["4/5", "8/10"], [None, None], ""),
+    ],
+)
+def test_ratings_on_a_scale_are_numbers(answers, numbers, note):
+    read = numbers_of(pd.Series(answers))
+    assert [None if pd.isna(value) else value for value in read.values] == numbers
+    assert note in " ".join(read.notes)
+    assert len(read.notes) == bool(note)
 
 
 def test_labels_get_the_numbers_of_the_user(tmp_path):

@@ -283,6 +283,19 @@ def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):
         ["id1", "exact_match", 1.0]
     ]
 
+    path = tmp_path / "instances.jsonl"
+    instance = {
+        "schema_version": "instance_level_eval_0.2.1", "evaluation_id": "e", "model_id": "org/m",
+        "evaluation_name": "hiring", "sample_id": "s1", "interaction_type": "single_turn",
+        "input": {"raw": "Hire Ebony?", "reference": []}, "output": {"raw": ["Yes"]},
+        "answer_attribution": [], "evaluation": {"score": 1.0, "is_correct": True},
+        "metadata": {"race": "black"},
+    }  # fmt: skip
+    write_lines(path, [instance])
+    rows = eval(line_of_guide("Every Eval Ever"), {**names, "path": path})
+    wanted = ["model_id", "sample_id", "input.raw", "evaluation.score", "metadata.race"]
+    assert rows[wanted].to_numpy().tolist() == [["org/m", "s1", "Hire Ebony?", 1.0, "black"]]
+
     path = tmp_path / "output.jsonl"
     choices = [{"index": 0, "message": {"role": "assistant", "content": "Yes"}}]
     response = {"status_code": 200, "body": {"choices": choices}}

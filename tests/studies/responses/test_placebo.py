@@ -106,10 +106,18 @@ def test_the_command(tmp_path):
 
 @pytest.mark.claim
 def test_intervals_exclude_zero_as_often_as_they_should():
-    """Of halves of one group 11 % of the intervals exclude 0."""
-    counts = []
-    for seed in range(20):
+    """Of halves of one group 11 % of the intervals exclude 0, about those that t-tests of words name."""
+    parts, tests = [], []
+    for seed in range(40):
         simulated = bb.responses_table(frame_of(words=20, items=8, seed=seed))
-        counts.append(bb.studies.fit_placebo(simulated, "a", splits=5, seed=seed, progress=False))
-    share = pd.concat(counts)["excludes_zero"].mean()
-    assert abs(share - 0.11) < 0.04 + 2 * np.sqrt(0.11 * 0.89 / 100)
+        parts.append(bb.studies.fit_placebo(simulated, "a", splits=5, seed=seed, progress=False))
+        frame = simulated.frame[simulated.frame["group"] == "a"]
+        for split in range(1, 6):
+            own = placebo.checks.derived_seed(seed, split)
+            halves = placebo.split_in_two(simulated, frame, frame["word"].unique(), own)
+            means = halves.frame.groupby(["group", "word"])["outcome"].mean()
+            test = stats.ttest_ind(means["half 1"], means["half 2"], equal_var=False)
+            tests.append(test.pvalue < 0.11)
+    share = pd.concat(parts)["excludes_zero"].mean()
+    assert abs(share - 0.11) < 0.04 + 2 * np.sqrt(0.11 * 0.89 / 200)
+    assert abs(share - np.mean(tests)) < 0.04

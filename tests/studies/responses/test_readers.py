@@ -66,8 +66,8 @@ def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
 
 def test_one_group_is_told_how_to_name_the_groups(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
-    with pytest.raises(InputError, match=r"template=NAME\. Other columns: eth"):
+    path.write_text("origin,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    with pytest.raises(InputError, match=r"template=NAME\. Other columns: origin"):
         fitted(path)
 
 
@@ -77,6 +77,44 @@ def test_a_column_a_group_is_told_to_become_rows(tmp_path):
     wide.reset_index().to_csv(path, index=False)
     with pytest.raises(InputError, match=r"a row for each answer.*he_score.*melt"):
         bb.studies.load_responses(path)
+
+
+def test_columns_that_may_hold_answers_are_named_with_the_command(tmp_path):
+    path = tmp_path / "my answers.csv"
+    frame = pd.DataFrame(
+        {
+            "row": range(12),
+            "race": ["black", "white"] * 6,
+            "gender": ["female", "male", "male"] * 4,
+            "years": [30, 41, 52] * 4,
+            "mean_warmth": [k / 7 for k in range(12)],
+            "text": ["Some words"] * 12,
+        }
+    )
+    frame.to_csv(path, index=False)
+    with pytest.raises(InputError) as error:
+        bb.studies.load_responses(path, columns={"group": "race*gender"}, where="years > 20")
+    message = str(error.value)
+    assert "the answers: mean_warmth, years." in message
+    command = (
+        f"bayesbias responses fit '{path}' --where \"years > 20\" "
+        '--columns "group=race*gender,outcome=mean_warmth"'
+    )
+    assert message.endswith(f"Name the column: {command}")
+    with pytest.raises(InputError, match=r'Name the column: outcome="mean_warmth"$'):
+        bb.responses_table(frame)
+
+
+@pytest.mark.parametrize("others", [{}, {"score": [1, 2] * 6}, {"warmth": [1, 2] * 6}])
+def test_refusals_are_looked_for_in_the_one_column_that_has_them(tmp_path, others):
+    path = tmp_path / "answers.csv"
+    frame = pd.DataFrame({"race": ["a", "b"] * 6, "job": [f"j{k // 2}" for k in range(12)]})
+    frame["verdict"] = ["4", "I'm sorry, I can't rate people."] * 3 + ["3", "2"] * 3
+    frame.assign(**others).to_csv(path, index=False)
+    table = bb.studies.load_responses(path, refused=True)
+    assert table.frame.groupby("group")["outcome"].sum().to_dict() == {"a": 0, "b": 3}
+    again = bb.responses_table(frame.assign(**others), refused=True)
+    assert again.frame["outcome"].tolist() == table.frame["outcome"].tolist()
 
 
 def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path):
@@ -173,6 +211,25 @@ def two_filters(folder, model, order):
     path = folder / model / "samples_winogender_2026-01-01T00-00-00.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     return path
+
+
+def test_fields_of_the_harness_are_no_labels_to_name(tmp_path):
+    path = tmp_path / "samples_hiring_2026-01-01T00-00-00.jsonl"
+    lines = []
+    for number in range(24):
+        doc = {"race": "ab"[number % 2], "job": f"j{number % 3}", "who": f"n{number}"}
+        lines.append(
+            {"doc_id": number, "doc": doc, "doc_hash": f"h{number}", "resps": [[[-1.0, False]]],
+             "filtered_resps": [[-1.0, False]], "filter": "none", "acc": float(number % 4 > 1),
+             "acc_norm": float(number % 4 > 1)}
+        )  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)))
+    said = bb.interpret(fitted(bb.studies.load_responses(path)))
+    (repeats,) = [text for text in [*said.warnings, *said.notes] if "count as repeats" in text]
+    assert "If a column (who) tells them apart" in repeats
+    assert "--columns template=NAME,word=NAME" in repeats
+    by_number = bb.studies.load_responses(path, columns={"word": "doc_id"})
+    assert by_number.frame["word"].nunique() == 24
 
 
 def test_filters_of_lm_eval_are_scores_of_one_answer(tmp_path):
@@ -278,6 +335,44 @@ def test_pairs_are_matched_by_their_sentences(tmp_path, ending):
     rows = rows.set_index("model")
     assert rows.loc["one", "observed"] == pytest.approx(diffs[0].mean())
     assert rows.loc["one - two", "observed"] == pytest.approx((diffs[0] - diffs[1]).mean())
+
+
+def test_types_of_bias_are_categories(tmp_path):
+    """There are no new types of bias: all pairs count alike, and a type with few pairs for those."""
+    rng = np.random.default_rng(1)
+    by_type = {"race-color": (60, 0.5), "gender": (30, 0.0), "age": (10, 2.0)}
+    rows = []
+    for kind, (n, more) in by_type.items():
+        for number in range(n):
+            less = rng.normal(-20, 3)
+            names = (f"more {kind} {number}", f"less {kind} {number}", kind)
+            rows.append((*names, less + more + rng.normal(0, 1), less))
+    names = ["sent_more", "sent_less", "bias_type", "logp_more", "logp_less"]
+    frame = pd.DataFrame(rows, columns=names)
+    path = tmp_path / "pairs.csv"
+    frame.to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.categories == {"item": "bias type"}
+    found = quick(table, draws=500, tune=300, chains=4)
+    assert list(found.estimands.values()) == ["new sentence pairs", "these sentence pairs"]
+    difference = frame["logp_more"] - frame["logp_less"]
+    left = difference - difference.groupby(frame["bias_type"]).transform("mean")
+    error = np.sqrt((left**2).sum() / (len(frame) - 3)) / np.sqrt(len(frame))
+    row = found.contrasts(estimand="population", level="overall", detail=True).iloc[0]
+    assert row["mean"] == pytest.approx(difference.mean(), abs=0.1 * error)
+    assert row["sd"] == pytest.approx(error, rel=0.1)
+    effective = found.independent()["mean"].iloc[0]
+    assert effective == pytest.approx(100, abs=1)
+    shares = found.published[found.published["score"].str.startswith("share")].set_index("name")
+    assert shares.loc["all", "mean_score"] == (difference > 0).mean()
+    assert (
+        shares.loc["gender", "mean_score"]
+        == (difference[frame["bias_type"] == "gender"] > 0).mean()
+    )
+    assert not found.published["score"].str.contains("over items").any()
+    text = bb.output.to_text(found)
+    assert "100 sentence pairs, 3 bias types" in " ".join(text.split())
+    assert "items" not in text
 
 
 def test_pairs_without_sentences_are_matched_by_their_id(tmp_path):

@@ -1,5 +1,6 @@
 """Responses: rows, answers, pairs, and the sentences to ask for."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.places import ROOT
@@ -20,7 +21,7 @@ def test_rows_without_an_answer_are_counted_by_reason():
     assert table.coverage == {
         "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
         "groups": {"x": {"read": 6, "used": 2, "missing": 2, "refusals": 1, "unparseable": 1}},
-        "examples": ["perhaps"], "repeats": 2, "apart": [], "hidden": [],
+        "examples": ["perhaps"], "repeats": 2, "apart": [], "distinct": [], "hidden": [],
     }  # fmt: skip
 
 
@@ -188,3 +189,37 @@ def test_the_order_of_rows_does_not_turn_contrasts():
     of = frame.groupby(["group", "model"])["outcome"].mean()
     expected = of["a", "m"] - of["b", "m"] - of["a", "n"] + of["b", "n"]
     assert means["a - b | m - n"] == pytest.approx(expected)
+
+
+def test_another_outcome_is_no_label():
+    frame = crossed().drop(columns=["template", "model"])
+    rng = np.random.default_rng(1)
+    frame["warmth"] = rng.integers(1, 6, len(frame))
+    frame["confidence"] = rng.random(len(frame))
+    frame["decision"] = np.where(rng.random(len(frame)) > 0.5, "YES", "NO")
+    frame["prompt number"] = frame.groupby(["group", "word", "item"]).cumcount()
+    table = bb.responses_table(frame)
+    assert table.unused == ("prompt number",)
+    assert table.coverage["apart"] == ["prompt number"]
+    alone = bb.responses_table(frame.drop(columns="prompt number"))
+    said = bb.interpret(quick(alone, draws=200))
+    assert not any("tells them" in text for text in [*said.warnings, *said.notes])
+    assert any("rows have the labels of another row" in text for text in said.notes)
+
+
+def test_capitals_of_usual_names_do_not_matter():
+    frame = crossed().rename(columns={"group": "Race", "word": "NAME", "outcome": "Score"})
+    table = bb.responses_table(frame.rename(columns={"item": "Job"}))
+    expected = bb.responses_table(crossed())
+    pd.testing.assert_frame_equal(table.frame, expected.frame)
+
+
+def test_two_columns_of_groups_are_named(tmp_path):
+    frame = crossed().rename(columns={"group": "gender"}).assign(race=["x", "y", "y"] * 24)
+    path = tmp_path / "x.csv"
+    frame.to_csv(path, index=False)
+    for table in (bb.responses_table(frame), bb.studies.load_responses(path)):
+        assert table.groups == ["a", "b"]
+        assert table.notes[0].endswith('"group=gender*race" compares those of race too.')
+    assert not bb.responses_table(frame, group="gender").notes
+    assert not bb.responses_table(crossed().assign(gender="x")).notes

@@ -111,3 +111,22 @@ def test_many_groups_have_a_short_sorted_table():
     assert len(text.splitlines()) <= 25
     assert "of 91 differences between groups" in " ".join(text.split())
     assert len(found.rates()) == 14
+
+
+def test_figures_of_many_groups_are_ranked():
+    groups = [f"g{k:02d}" for k in range(12)]
+    found = quick(crossed(groups, words=3, items=6, templates=2), draws=300, tune=300, chains=2)
+    rows = found.contrasts(estimand="population", level="overall")
+    others = rows[rows["contrast"].str.endswith(" - others")].sort_values("mean", ascending=False)
+    ax = bb.plots.plot_response_models(found)
+    labels = [tick.get_text().replace("−", "-") for tick in ax.get_yticklabels()]
+    assert labels == others["contrast"].tolist()
+    by_item = bb.plots.plot_response_items(found)
+    assert len(by_item.get_yticklabels()) == 4 * (1 + 12)  # the lowest and the highest items
+    first = by_item.data.query("item == item.iloc[0]")["mean"]
+    assert first.is_monotonic_decreasing
+    assert bb.plots.plot_response_templates(found).data["contrast"].nunique() == 6
+    pairs = rows[~rows["contrast"].str.endswith(" - others")]
+    decided = pairs[pairs["verdict"].str.startswith(("below", "above"))]
+    largest = decided.loc[decided["mean"].abs().idxmax(), "contrast"]
+    assert found.independent()["contrast"].tolist() == [largest]

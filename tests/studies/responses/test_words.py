@@ -22,14 +22,28 @@ def test_a_group_that_loses_more_answers_than_another_is_a_warning():
     lost = other.mask(own & (frame["item"] == "i0"), "I would not know")
     found = quick(frame.assign(outcome=lost))
     said = bb.interpret(found)
-    assert any("a 12 of 36, b 0 of 36" in text and "Recode" in text for text in said.warnings)
+    assert any("a 12 of 36, b 0 of 36" in text and "--map" in text for text in said.warnings)
     assert any("'I would not know'" in text for text in said.notes)
     alone = frame.assign(outcome=other.mask(own, "I would not know"))
     with pytest.raises(InputError, match="about a are left out"):
         fitted(alone)
     both = other.mask(frame["item"] == "i0", "")
     found = quick(frame.assign(outcome=both))
-    assert not any("Recode" in text for text in bb.interpret(found).warnings)
+    assert not any("unequal shares" in text for text in bb.interpret(found).warnings)
+
+
+def test_of_refusals_no_number_is_asked_for():
+    """A refusal is no rating: a number in its place would bias the mean."""
+    frame = crossed(("a", "b", "c"))
+    ratings = frame["outcome"].round(3).astype(str)
+    refused = frame["group"].eq("b") & frame["item"].eq("i0")
+    found = quick(frame.assign(outcome=ratings.mask(refused, "I'm sorry, I can't rate people.")))
+    (said,) = [text for text in bb.interpret(found).warnings if "unequal shares" in text]
+    assert "b 12 of 36, a 0 of 36" in said
+    assert said.endswith("--outcome refused.")
+    alone = ratings.mask(frame["group"].eq("b"), "I'm sorry, I can't rate people.")
+    with pytest.raises(InputError, match="--outcome refused"):
+        fitted(frame.query("group != 'c'").assign(outcome=alone))
 
 
 def notes_of(path, frame=None, **columns):
@@ -246,6 +260,23 @@ def test_long_names_of_models_are_whole_in_figures():
         assert any(names[1] in label for label in labels)
         assert not any("…" in label for label in labels)
         assert max(len(line) for label in labels for line in label.splitlines()) <= 32
+
+
+def test_checks_of_long_names_keep_room_for_the_curves():
+    """With labels of one long line the curves had a tenth of the width, and the title was cut."""
+    names = [f"a_language_model_of_some_size_{k}" for k in (13, 70)]
+    groups = ("the stereotyped person", "the other person named")
+    frame = crossed(groups, models=names, words=4, templates=2)
+    frame = frame[frame["word"].str.endswith("0")].assign(word="")
+    found = quick(frame, draws=100)
+    assert found.kind == "paired"
+    ax = bb.plot_ppc(found)
+    assert [tick.get_text() for tick in ax.get_yticklabels()][:2] == names
+    assert ax.get_xlabel().split("\n")[0].startswith("the other person named - ")
+    ax.figure.draw_without_rendering()
+    assert ax.bbox.width > 0.4 * ax.figure.bbox.width
+    title = ax.get_title(loc="left")
+    assert title == "Posterior predictive check"
 
 
 def test_items_are_in_the_order_of_the_table():

@@ -60,6 +60,10 @@ class Choice(Kind):
         """Return counts of answers by question."""
         return tables.cells(table, words_by_group=self.words_by_group), []
 
+    def averages_repeats(self, table: Responses) -> bool:
+        """Return False: all answers to a question are counted."""
+        return False
+
     def questions(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows: each is a question."""
         return rows

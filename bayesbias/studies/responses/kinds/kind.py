@@ -65,7 +65,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class FirstContrast:
+class OneContrast:
     """The contrast whose independent answers are counted.
 
     Attributes
@@ -162,6 +162,10 @@ class Kind(ABC):
         if repeats or table.beside:
             return tables.answers(table), []
         return tables.cells(table, words_by_group=self.words_by_group), []
+
+    def averages_repeats(self, table: Responses) -> bool:
+        """Return whether `rows` has the mean of each question's answers, unless repeats are kept."""
+        return not table.beside
 
     def questions(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return one row a question from the rows of the fit."""
@@ -277,13 +281,14 @@ class Kind(ABC):
             return fit.describe(means, "population", "arm", prob)
         return fit.means(level, prob).rename(columns={fit.spec.results.group: "arm"})
 
-    def first_contrast(self, result: ResponsesResult) -> FirstContrast:
-        """Return the contrast whose independent answers are counted."""
-        model, name, weights = result._pairs()[0]
+    def contrast_of(self, result: ResponsesResult, model: str, name: str) -> OneContrast:
+        """Return a contrast as weights, whose independent answers are counted."""
+        pairs = [pair for pair in result._pairs() if pair[:2] == (model, name)]
+        weights = pairs[0][2]
         rows = result._rows_of_both().get(f"{name} | {model}")
         if rows is not None and not rows.any():
             rows = None
-        return FirstContrast(model, name, weights, rows)
+        return OneContrast(model, name, weights, rows)
 
     # -- words -------------------------------------------------------------------------------------
 

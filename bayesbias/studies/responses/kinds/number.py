@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.kinds.kind import Kind
 from bayesbias.studies.responses.table import Responses
 
@@ -20,6 +23,13 @@ class Number(Kind):
     def recognizes(self, table: Responses) -> bool:
         """Whether a table has answers of this kind."""
         return True
+
+    def tests(self, table: Responses, rows: pd.DataFrame) -> list[tuple[Any, ...]]:
+        """Return the published tests: paired where each group has one answer to a question."""
+        if table.matching is None:
+            return tables.tests_of_all(table)
+        differences, _ = tables.differences(table)
+        return tables.paired_tests(table, differences)
 
     def rows_in_words(self, result: ResponsesResult) -> str:
         """Say what was modeled."""

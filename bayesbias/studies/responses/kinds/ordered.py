@@ -71,6 +71,10 @@ class Ordered(Kind):
         level = np.searchsorted(table.levels, rows["outcome"])
         return rows.assign(level=level.astype(float)), []
 
+    def averages_repeats(self, table: Responses) -> bool:
+        """Return False: each answer is a row."""
+        return False
+
     def questions(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return one row a question, with the mean rating."""
         return tables.means_of_questions(rows.drop(columns=self.modeled))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.studies.responses import table as tables
-from bayesbias.studies.responses.kinds.kind import FirstContrast, Kind, Means, rope_of
+from bayesbias.studies.responses.kinds.kind import Kind, Means, OneContrast, rope_of
 from bayesbias.studies.responses.table import Responses
 
 if TYPE_CHECKING:
@@ -84,12 +84,9 @@ class Paired(Kind):
         answer = result._fitted().answer(means, estimand, "series")
         return [key[2] for key in means.keys], answer.draws.to_numpy()
 
-    def first_contrast(self, result: ResponsesResult) -> FirstContrast:
-        """Return the first series."""
-        fit = result._fitted()
-        first = fit.table.iloc[0]
-        weights = {first[fit.spec.results.group]: 1.0}
-        return FirstContrast(first["model"], first["contrast"], weights)
+    def contrast_of(self, result: ResponsesResult, model: str, name: str) -> OneContrast:
+        """Return a contrast, which is one series of differences."""
+        return OneContrast(model, name, {f"{name} | {model}": 1.0})
 
     def rows_in_words(self, result: ResponsesResult) -> str:
         """Say what was modeled."""

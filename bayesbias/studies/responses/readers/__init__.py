@@ -1,6 +1,7 @@
 """Readers of responses: one file a layout, with a `Layout`; a new one is a line in `LAYOUTS`."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -137,7 +138,14 @@ def load_responses(
             )
     known = frame.columns if form.is_open else [*COLUMNS, *tables.USUAL["outcome"]]
     free = [name for name in known if name in frame and name not in beside.names]
-    named = tables.named_columns(free, asked, fields)
+    free = [name for name in free if name not in factors]
+
+    def command(outcome: str) -> str:
+        return _command(given, {**dict(columns or {}), "outcome": outcome}, layout, where, refused)
+
+    named = tables.named_columns(
+        frame, free, asked, fields=fields, refused=refused, command=command
+    )
     notes = [note for part in answers.values() for note in part.notes]
     notes = [*checks.once(notes), *_scores_left_out([*answers.values()], asked)]
 
@@ -145,13 +153,13 @@ def load_responses(
     if text and not {*tables.ASKED} & {*named}:
         named["item"] = text
         notes.append(f"The items are the texts of the column {text}.")
-    used = {*named.values(), *factors, *beside.names}
-    unused = [name for name in fields if name not in used] if form.is_open else ()
     if {"group", "word", "template"} <= {*asked} and "item" in {*named} - {*asked}:
         # The number of a sample is no item where words and prompts tell samples apart.
         samples = frame.groupby([asked["group"], asked["word"], asked["template"]], dropna=False)
         if samples[named["item"]].nunique().max() < 2:
             del named["item"]
+
+    notes += tables.notes_of_groups(frame, named, asked)
 
     if models := _models(frame, named, form.name == lm_eval.LAYOUT.name):
         frame["model"], named["model"] = [models[path] for path, _ in frame.index], "model"
@@ -173,12 +181,32 @@ def load_responses(
         outcome="refused" if refused else outcomes.pop() if len(outcomes) == 1 else several,
         published=form.published,
         noun=next(iter(answers.values())).noun,
+        categories=next(iter(answers.values())).categories,
         notes=(*notes, *table.notes),
-        unused=tuple(unused),
+        unused=tuple(name for name in fields if name in table.unused) if form.is_open else (),
         name=some([path.name for path in answers]),
         published_scores=_published_scores(answers, models),
         answer_counts=_answer_counts(answers, models),
     )
+
+
+def _command(
+    files: Sequence[checks.FilePath],
+    columns: Mapping[str, str],
+    layout: str | None,
+    where: str | None,
+    refused: bool,
+) -> str:
+    """Return the command that fits files with named columns, to be copied."""
+    names = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
+    parts = ["bayesbias responses fit", *(shlex.quote(str(file)) for file in files)]
+    if layout is not None:
+        parts.append(f"--layout {layout}")
+    if where is not None:
+        parts.append(f'--where "{where}"')
+    if refused:
+        parts.append("--outcome refused")
+    return " ".join([*parts, f'--columns "{names}"'])
 
 
 def _source(file: checks.FilePath) -> Source:

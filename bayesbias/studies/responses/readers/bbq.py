@@ -293,6 +293,7 @@ def answers_of(judged: pd.DataFrame) -> Answers:
         LAYOUT.name,
         outcome="share of answers",
         noun="context",
+        categories={"item": "category"},
         notes=tuple(notes),
         answer_counts=counts,
     )

@@ -25,7 +25,7 @@ def read(source: Source, request: Request) -> Answers:
 
 
 def pairs_of(rows: pd.DataFrame) -> Answers:
-    """Return two rows a pair, the item being the type of bias; its sentences tell it from others."""
+    """Return two rows a pair, told apart by its sentences; the type of bias is a category."""
     scores = next(pair for pair in PAIRS if set(pair) <= set(rows.columns))
     numbered = {str(number): name for number, name in enumerate(TYPES)}
     rows = rows.assign(line=range(1, len(rows) + 1))
@@ -41,7 +41,7 @@ def pairs_of(rows: pd.DataFrame) -> Answers:
     ]
     out = pd.concat(parts, ignore_index=True)
     outcome = "log likelihood" if "logp_more" in rows else "score"
-    return Answers(out, LAYOUT.name, outcome, "sentence pair")
+    return Answers(out, LAYOUT.name, outcome, "sentence pair", {"item": "bias type"})
 
 
 LAYOUT = Layout("crows_pairs", recognizes, read, published="share")

@@ -86,6 +86,8 @@ class Answers:
         What the outcome is called; by default as its column.
     noun : str
         What a word is called.
+    categories : Mapping of str to str
+        As of `Responses`.
     notes : tuple of str
         What a reader should know.
     notes_of_items : Mapping of str to str
@@ -104,6 +106,7 @@ class Answers:
     layout: str | None = None
     outcome: str = ""
     noun: str = "word"
+    categories: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     notes_of_items: Mapping[str, str] = field(default_factory=dict)
     scores: tuple[str, ...] = ()

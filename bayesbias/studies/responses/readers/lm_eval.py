@@ -38,6 +38,11 @@ FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
 _BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
 _LISTED = "metrics"  # the column that names the metrics of a line
+_OF_HARNESS = (
+    "doc_id", "doc_hash", "prompt_hash", "target_hash", "arguments", "resps", "filtered_resps",
+    _LISTED,
+)  # fmt: skip
+"""Fields of a line that say nothing of whom or what was asked about."""
 
 
 def recognizes(source: Source) -> bool:
@@ -69,6 +74,9 @@ def read(source: Source, request: Request) -> Answers:
     usual |= _columns_of_task(rows)
     out = rows.assign(**{name: value for name, value in usual.items() if name not in rows})
     out = with_defaults(out, {"item": rows["doc_id"].astype(str)})
+    named = {*request.columns.values()}
+    no_labels = [name for name in (*_OF_HARNESS, *metrics) if name in out and name != "outcome"]
+    out = out.drop(columns=[name for name in no_labels if name not in named])
     return Answers(out, scores=tuple(metrics), filter=taken, other_filters=others)
 
 

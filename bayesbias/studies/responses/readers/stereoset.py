@@ -71,6 +71,7 @@ def read(source: Source, request: Request) -> Answers:
         pd.DataFrame(rows),
         outcome="score",
         noun="context",
+        categories={"item": "bias type", "template": "kind"},
         published_scores=published_scores(pd.DataFrame(judged)),
     )
 
