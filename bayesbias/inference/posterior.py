@@ -97,7 +97,7 @@ class BiasFit(Result):
     """
 
     MACHINERY = Result.MACHINERY | {
-        "answer", "answer_from_effects", "contrast_levels", "contrast_rows", "crossed", "describe", "design", "engine",
+        "answer", "answer_from_effects", "contrast_levels", "contrast_rows", "crossed", "describe", "design", "engine", "factors",
         "first_contrasts", "order_of", "ordered", "parameter_draws", "quantities", "sampled", "sampling",
         "scales_and_effects", "shape", "stream", "table_draws", "table_name",
     }  # fmt: skip

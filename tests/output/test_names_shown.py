@@ -4,8 +4,8 @@ import pytest
 from helpers.every_figure import DATA
 
 FIT = [
-    "contrasts", "default_rope", "diagnostics", "frequency", "idata", "interpret", "means", "new_words",
-    "parameters", "plot", "prior_sensitivity", "probability_of_superiority", "provenance",
+    "compare", "contrasts", "default_rope", "diagnostics", "frequency", "idata", "interpret", "means", "new_words",
+    "parameters", "plot", "predict_mean", "prior_sensitivity", "probability_of_superiority", "provenance",
     "reliability", "report", "save", "slopes", "spec", "standardized", "summary", "table",
     "variance_partition", "words",
 ]  # fmt: skip
