@@ -126,6 +126,7 @@ KINDS |= {
     f"{PAIRED}, SD of sentences {sd}": functools.partial(pairs, template=sd)
     for sd in TEMPLATE_SDS[1:]
 }
+PIECES = tuple(KINDS)
 
 
 def one(kind, number):
@@ -172,22 +173,20 @@ def coverage(rows):
     )
 
 
-def run(share):
-    """Simulate answers and fit them."""
+def run(share, piece):
+    """Simulate answers of a kind and fit them."""
     n = max(20, round(TABLES * share))
-    for kind in KINDS:
-        wide = kind.startswith(PAIRED)
-        with ProcessPoolExecutor() as pool:
-            rows = [
-                row for found in pool.map(functools.partial(one, kind), range(n)) for row in found
-            ]
-        for (_, scale), found in coverage(rows).iterrows():
-            reach = 3 * found["model_se"] if n < TABLES else 0.0
-            least, most = LEAST - reach, 1 if wide else MOST + reach
-            yield (
-                f"89 % intervals of {kind} include the difference for new words, items and templates ({scale}).",
-                f"{n:,} tables with the SDs of real answers",
-                f"{found['model']:.3f} (published t-test: {found['t_test']:.3f})",
-                f"at least {least:.2f}" if wide else f"{least:.2f} to {most:.2f}",
-                least <= found["model"] <= most,
-            )  # fmt: skip
+    wide = piece.startswith(PAIRED)
+    with ProcessPoolExecutor() as pool:
+        fitted = pool.map(functools.partial(one, piece), range(n))
+        rows = [row for found in fitted for row in found]
+    for (_, scale), found in coverage(rows).iterrows():
+        reach = 3 * found["model_se"] if n < TABLES else 0.0
+        least, most = LEAST - reach, 1 if wide else MOST + reach
+        yield (
+            f"89 % intervals of {piece} include the difference for new words, items and templates ({scale}).",
+            f"{n:,} tables with the SDs of real answers",
+            f"{found['model']:.3f} (published t-test: {found['t_test']:.3f})",
+            f"at least {least:.2f}" if wide else f"{least:.2f} to {most:.2f}",
+            least <= found["model"] <= most,
+        )  # fmt: skip

@@ -1,9 +1,12 @@
 """The parts of the validation run, on a few cases."""
 
+import types
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
+import validation.__main__ as validation_run
 from validation import calibration, designs, pvalues, responses
 
 
@@ -14,6 +17,32 @@ def test_counts_of_partitions_by_hand():
 
 def test_p_values_of_ten_cases_are_right():
     assert all(held for *_, held in pvalues.run(0.001))
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path, capsys, monkeypatch):
+    ran = []
+
+    def run(share, piece):
+        ran.append(piece)
+        yield f"claim of {piece}", "2 tables", ".9", ".89", piece != "second"
+
+    module = types.SimpleNamespace(PIECES=("first", "second"), run=run)
+    monkeypatch.setattr(validation_run.importlib, "import_module", lambda name: module)
+    monkeypatch.setattr(validation_run, "commit", lambda: "abc")
+    command = ["--parts", "made", "--share", "0.5", "--out", str(tmp_path / "rows.jsonl")]
+    assert validation_run.main([*command, "--minutes", "-1"]) == validation_run.UNFINISHED
+    assert not ran
+    assert "Left: made first, made second." in capsys.readouterr().err
+    assert validation_run.main(command) == 1
+    first = capsys.readouterr().out
+    assert "| claim of first | 2 tables | .9 | .89 |" in first
+    assert "**failed** claim of second" in first
+    assert validation_run.main(command) == 1
+    assert capsys.readouterr().out == first
+    assert ran == ["first", "second"]
+    monkeypatch.setattr(validation_run, "commit", lambda: "other")
+    validation_run.main(command)
+    assert ran == ["first", "second"] * 2
 
 
 @pytest.mark.slow
