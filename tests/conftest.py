@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import signal
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -48,6 +49,20 @@ def _not_to_the_platter():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Close the figures that a test opened, also where it returns none."""
+    before = _open_figures()
+    yield
+    for number in _open_figures() - before:
+        sys.modules["matplotlib.pyplot"].close(number)
+
+
+def _open_figures():
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set() if pyplot is None else set(pyplot.get_fignums())
 
 
 def pytest_configure():

@@ -183,8 +183,8 @@ def check_wordlist(
     >>> young = {"protected": ["young", "young"], "atributes": ["reckless", "lively"]}
     >>> for problem in check_wordlist({"young": young}, controls="2022")[0]:
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
-    mapping, class 'young', key: expected protected, attribute_class or attributes, got 'atributes'.
-        Did you mean 'attributes'?
+    mapping, class 'young', key: expected protected, attribute_class, attributes or
+        factors, got 'atributes'. Did you mean 'attributes'?
     mapping, class 'young', protected: expected each word once, got 'young' 2 times.
     mapping, class 'young', attributes: expected a list of two words or more, got none.
         To compare groups, add [attribute_sets].

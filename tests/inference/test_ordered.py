@@ -204,6 +204,7 @@ def test_the_slopes_of_a_start_are_derivatives_of_the_mode():
         np.testing.assert_allclose(slopes[:, k], differences, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_fit_that_is_read_again_says_the_same(tmp_path):
     frame = ratings()
     fitted = bb.fit(frame, laid(frame).design.spec, seed=1, draws=200, chains=2, progress=False)

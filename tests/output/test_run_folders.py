@@ -1,6 +1,5 @@
 """A run folder in the place of a result: where fits are taken, and what `load_run` returns."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from helpers.draws import made_up_fit
@@ -11,12 +10,6 @@ import bayesbias as bb
 from bayesbias.core import InputError
 
 KEYS = ["level", "name", "contrast", "estimand"]
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ def test_deals_are_counted_and_all_drawn_but_the_real_one(labels):
     assert drawn == every - {_partition(labels)}
 
 
+@pytest.mark.slow
 def test_a_short_list_is_not_held_to_its_own_deal():
     """Two of six deals of two and two words were the real one, and were called: a third of all, beyond any promise."""
     found = negative_controls(

@@ -56,6 +56,7 @@ def test_a_reversed_difference_on_one_item(three):
     assert set(frame["name"]) == {"i1"}
 
 
+@pytest.mark.slow
 def test_probabilities_are_compared_draw_by_draw():
     table = crossed(groups=("a", "b", "c"), words=6, spread=1.5)
     chosen = table.assign(outcome=(table["outcome"] > table["outcome"].median()).astype(int))

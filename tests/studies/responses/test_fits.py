@@ -82,6 +82,7 @@ def samples(seed=1, prompts=12, within=0.2, fewest=4):
     return pd.DataFrame(rows, columns=["group", "prompt", "score"])
 
 
+@pytest.mark.slow
 def test_repeats_narrow_these_prompts_and_not_new_ones():
     """As t-tests of the means of prompts, and the SD within prompts, do."""
     frame = samples()
@@ -102,6 +103,7 @@ def test_repeats_narrow_these_prompts_and_not_new_ones():
     assert not any("have one answer each" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_repeats_and_their_means_with_weights_have_one_posterior():
     """Given the SDs: a dense normal distribution of the means of questions, with the noise over n."""
     rng = np.random.default_rng(2)
@@ -496,7 +498,7 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     assert set(wide.contrasts(detail=True)["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
     found = fitted(choices, draws=100, tune=200, chains=2)
-    assert found.fit.provenance["sampler"]["method"] == "variational"
+    assert found.fit.provenance["sampler"]["method"] == "counts"
     ropes = found.contrasts(level="overall", detail=True).groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):

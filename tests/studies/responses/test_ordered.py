@@ -112,6 +112,7 @@ def test_no_rating_above_the_floor_in_one_group():
     assert 0.6 < end / jeffreys < 1.5
 
 
+@pytest.mark.slow
 def test_factors_covariates_and_models_work_as_for_other_answers():
     frame = pd.concat([ratings(seed=seed).assign(model=f"m{seed}") for seed in (1, 2)])
     frame["age"] = np.where(frame["word"].str.endswith(("w0", "w1")), "old", "young")
@@ -172,6 +173,7 @@ def test_the_screen_has_the_mean_and_the_middle_level(result):
     assert "at_least_2" in {row["scale"] for row in stored["contrasts"]}
 
 
+@pytest.mark.slow
 def test_the_advice_of_two_models_is_that_of_clmm():
     """Persona + model + (1 | case), by ordinal::clmm of R: estimates and standard errors."""
     (path,) = shared("audits", "advice_ratings.csv")

@@ -51,6 +51,7 @@ def test_raters_are_crossed_with_groups_as_in_lme4():
     assert sds["listed_words"] < sds["new_words"] < sds["population"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["choice", "ordered"])
 def test_raters_of_other_answers(kind):
     model = "ordered" if kind == "ordered" else None
@@ -89,6 +90,7 @@ def test_rows_of_several_raters_are_no_repeats():
     assert len(both) == len(twice.frame) / 2
 
 
+@pytest.mark.slow
 def test_answers_that_one_rater_lacks_are_left_out_of_agreement():
     frame = ratings(["human", "model"], "choice")
     few = frame[(frame["judge"] == "model") | (frame["item"] < "i3")].sample(frac=1, random_state=1)

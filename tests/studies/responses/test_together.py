@@ -102,6 +102,7 @@ def test_the_probability_of_any_difference(four):
     assert second.met
 
 
+@pytest.mark.slow
 def test_many_groups_have_a_short_sorted_table():
     groups = [f"g{k:02d}" for k in range(14)]
     found = quick(crossed(groups, words=3, items=2, templates=2), draws=1000, tune=300, chains=4)
