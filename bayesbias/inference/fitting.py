@@ -155,7 +155,7 @@ def fit(
         tenth of the time, for fits by the hundred. If its weights cannot be trusted (Pareto k above
         0.7), NUTS takes its place. ``auto`` is NUTS on grids, and ``quick`` on tables that are no
         grid, or where a density takes a millisecond or more. Ordered models it fits by ``quick``,
-        and binomial ones, unless they have at most 250 effects.
+        and binomial ones, unless they have at most 450 effects.
         `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
         The acceptance rate that NUTS aims at. By default 0.8 for ``collapsed``; 0.9 for

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ENGINES = ("auto", "nuts", "quick")
-FEW_EFFECTS = 250  # of 0/1 answers, which NUTS samples in seconds
+FEW_EFFECTS = 450  # of 0/1 answers, which NUTS samples in seconds
 PAIRWISE_ASKED = "asked for"  # why a fit is not collapsed
 _ROUNDS = 5
 _DEGREES = 10.0

@@ -308,16 +308,16 @@ def differences(fitted: bb.BiasFit, estimand: str) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.claim
-@pytest.mark.parametrize(("items", "repeats", "difference"), [(20, 1, 0.8), (10, 2, -1.2)])
+@pytest.mark.parametrize(("items", "repeats", "difference"), [(20, 1, 0.8), (20, 2, -1.2)])
 def test_rows_are_those_of_nuts(items, repeats, difference):
-    """480 answers, one and two to a cell: where Laplace alone shrinks differences most.
+    """480 answers, one to a cell, and 960, two to a cell: Laplace alone shrinks differences.
 
-    Effects are taken as normal given their SDs, so that the longer tail of a skewed posterior falls short: ends by
-    up to .31 posterior SDs, means by up to .17 (six runs each, listed words, two answers a cell). The limits keep
-    it from growing.
+    Means and ends of three quick runs move by about .06 posterior SDs from one run to another, and those of NUTS
+    by .03: the test allows for two such errors.
     """
     data = bb.responses_table(answers(2, items, repeats, difference, seed=repeats))
-    by_nuts = bb.fit_responses(data, seed=1, draws=4000, engine="nuts", progress=False)
+    by_nuts = bb.fit_responses(data, seed=1, draws=2000, engine="nuts", progress=False)
+    by_chance = 2 * np.hypot(0.06 / np.sqrt(3), 0.03)
     runs = [
         bb.fit_responses(data, seed=seed, draws=1000, engine="quick", progress=False)
         for seed in (1, 2, 3)
@@ -328,11 +328,12 @@ def test_rows_are_those_of_nuts(items, repeats, difference):
         theirs = differences(by_nuts.fit, estimand)
         ours = [differences(run.fit, estimand) for run in runs]
         sd = theirs.std()
-        assert np.mean(ours) == pytest.approx(theirs.mean(), abs=0.25 * sd), estimand
+        assert np.mean(ours) == pytest.approx(theirs.mean(), abs=(0.1 + by_chance) * sd)
         # Ends of the central interval: those of the shortest one vary more from run to run.
         ends = np.mean([np.quantile(draws, [0.055, 0.945]) for draws in ours], axis=0)
         expected = np.quantile(theirs, [0.055, 0.945])
-        np.testing.assert_allclose(ends, expected, rtol=0, atol=0.4 * sd, err_msg=estimand)
+        atol = (0.15 + by_chance) * sd
+        np.testing.assert_allclose(ends, expected, rtol=0, atol=atol, err_msg=estimand)
 
 
 def test_a_fit_that_is_read_again_says_the_same(tmp_path):
