@@ -19,9 +19,9 @@ demo: $(READY_DEMO)
 	@$(BIN)/bayesbias demo --out demo-output
 	@echo "For the command bayesbias in this shell, run: source .venv/bin/activate"
 
-# The site, readable from its files: docs/_build/html/index.html. A warning is an error.
+# The site, readable from its files: docs/_build/html/index.html. A warning is an error; -E repeats those of earlier builds.
 docs: $(READY_DOCS)
-	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -E -a -W --keep-going -j 2 -b html docs docs/_build/html
 
 test: $(READY)
 	$(PYTEST) -m "not slow and not claim"

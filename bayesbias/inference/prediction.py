@@ -4,7 +4,7 @@ New units are laid out as the listed ones: each has as many rows as a listed uni
 like its own. So a listed table stands in for the new one. With :math:`c_r` the weight of row r in a mean or
 contrast, m new units in the place of U listed ones have effects of the variance
 
-.. math:: \frac{U}{m} \sum_j \sigma_{k(j)}^2 \Big( \sum_{r \in j} c_r \Big)^2
+.. math:: \frac{U}{m} \sum_j \sigma_{k(j)}^2 \Bigl( \sum_{r \in j} c_r \Bigr)^2
 
 for each term that belongs to new units, over its entries j with the standard deviations k(j); and the noise of
 their rows :math:`\frac{U}{m} \sum_r \sigma_r^2 c_r^2`. Where U / m differs between groups, it is a factor of
@@ -14,7 +14,7 @@ Where units have partners of their own, such as three of many items each, those 
 :math:`t_u = \sum_{r \in u} c_r (\eta_r - \bar\eta)`, what the terms of partners give to the rows of unit u
 beyond the mean of its rows, new units and listed ones are both a sample of more layouts:
 
-.. math:: U^2 \Big( \frac{1}{m} + \frac{1}{U} \Big) \operatorname{var}_u(t_u) .
+.. math:: U^2 \Bigl( \frac{1}{m} + \frac{1}{U} \Bigr) \operatorname{var}_u(t_u) .
 
 It is zero where all units of a group have the same partners. Units that have one partner each of a kind,
 such as words about one item, are strata: as large a share of the new units has this partner.

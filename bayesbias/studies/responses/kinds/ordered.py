@@ -1,6 +1,6 @@
 r"""Answers that are ratings in order: a cumulative logit with the same cuts for all answers.
 
-With the levels :math:`v_0 < v_1 < \dots`, the mean rating is :math:`v_0 + \sum_k (v_k - v_{k-1}) P(y \ge
+With the levels :math:`v_0 < v_1 < \ldots`, the mean rating is :math:`v_0 + \sum_k (v_k - v_{k-1}) P(y \ge
 v_k)`. Each probability is that of a 0/1 answer whose log odds are lower by the cut. So effects that are not
 held are integrated out as in `bayesbias.studies.responses.kinds.choice`.
 """
