@@ -54,7 +54,7 @@ _CHEAP_S, _ENOUGH_PER_CHAIN = 0.1, 750.0
 _FEWEST, _MOST = 64, 256  # points of a chain in the first round
 _MOST_POINTS = 8192  # of a chain
 _FIRST_S = 1.0  # how long a first round of more than the fewest points may take
-_PATIENCE_S = 2.0  # the work of all rounds for the scale with the fewest effective draws
+_PATIENCE_S = 1.0  # the work of all rounds for the scale with the fewest effective draws
 # Effective draws that the widths, and the correlations, of the first proposal count for.
 _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points

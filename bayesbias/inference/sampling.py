@@ -621,7 +621,7 @@ def weighted_theta(
 
 def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     """Return smoothed log importance weights and the Pareto k of their tail, by ArviZ."""
-    import arviz  # noqa: F401 - gives arrays the accessor
+    import arviz_stats  # noqa: F401 - gives arrays the accessor
     import xarray as xr
 
     # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other
