@@ -242,9 +242,7 @@ def _set_warnings(fit: BiasFit, view: View) -> list[str]:
         return [said for said, _ in out]
 
     single = [said for said, _ in out if "not clear" not in said]
-    joined = [
-        f"{_UNCLEAR[way]}: {common.listing(rows)}." for way, rows in unclear.items()
-    ]
+    joined = [f"{_UNCLEAR[way]}: {common.listing(rows)}." for way, rows in unclear.items()]
     return [*single, *joined]
 
 
