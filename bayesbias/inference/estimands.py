@@ -130,17 +130,23 @@ def contrasted_pairs(design: Design) -> Sequence[tuple[str, str]]:
     return list(itertools.combinations(design.shown.get(group, []), 2))
 
 
-def mean_quantities(design: Design, estimand: str) -> Quantities:
-    """Return the mean of the outcome per level, name and connection."""
+def mean_quantities(design: Design, estimand: str, weights: np.ndarray | None = None) -> Quantities:
+    """Return the mean of the outcome per level, name and connection.
+
+    Rows have the same weight unless `weights` are given, shape (rows,).
+    """
+    if weights is None:
+        weights = np.ones(len(design.y))
     present, group = design.labels(design.spec.results.group)
     keys: list[Key] = []
     parts, observed = [], []
     for level, (labels, codes, held) in levels_of(design, estimand).items():
         cells, cell = combinations([codes, group])
-        counts = np.bincount(cell)
+        shares = weights / np.bincount(cell, weights)[cell]
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
-        parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
-        observed.append(np.bincount(cell, design.y) / counts)
+        kept = held | set(design.spec.results.fixed)
+        parts.append(weighted(design, kept, cell, shares, len(cells.T)))
+        observed.append(np.bincount(cell, shares * design.y))
     has_values = estimand == "listed_words" and design.outcome_type.in_units
     return Quantities.plain(keys, joined(parts), np.concatenate(observed) if has_values else None)
 
@@ -152,6 +158,7 @@ def mean_probabilities(
     more: tuple[np.ndarray, np.ndarray],
     group: np.ndarray,
     at: np.ndarray,
+    row_weights: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the mean probability of groups of rows, and of what is added to their log odds.
 
@@ -167,6 +174,8 @@ def mean_probabilities(
         The group of each row, or -1.
     at : ndarray of int
         Which draws probabilities are computed for.
+    row_weights : ndarray, shape (rows,)
+        The weight of each row in the mean of its group.
     """
     used = group >= 0
     slopes = {name for name in design.spec.mu if design.spec.parameters[name].covariate}
@@ -178,7 +187,7 @@ def mean_probabilities(
     joint = np.stack([more[0], *of_term, *of_sd])[:, used]
     cells, cell = np.unique(joint, axis=1, return_inverse=True)
     weights = np.zeros((cells.shape[1], group.max() + 1))
-    np.add.at(weights, (cell.ravel(), group[used]), 1)
+    np.add.at(weights, (cell.ravel(), group[used]), row_weights[used])
     weights /= weights.sum(axis=0)
     added = more[1][:, cells[0]]
     eta, n = added[at], len(added)
@@ -313,28 +322,37 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     counts : ndarray of int, shape (groups,)
         How many rows each group has.
     """
+    return weighted(design, held, group, 1.0 / counts[group], len(counts))
+
+
+def weighted(
+    design: Design, held: set[str], group: np.ndarray, shares: np.ndarray, n_groups: int
+) -> Linear:
+    """Return the weighted sum of the outcomes of each group of rows, as a linear quantity.
+
+    `shares` are the weights of the rows, shape (rows,); the rest is as in `averaged`.
+    """
     from scipy import sparse
 
     spec = design.spec
-    constant = np.zeros(len(counts))
+    used = np.flatnonzero(group >= 0)
+    constant = np.zeros(n_groups)
     weights: dict[str, Any] = {}
     for term in spec.mu:
         name, entries = term, design.index[term]
         lever = design.lever(term)
-        share = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
+        share = shares if lever is None else lever * shares
         # An effect is kept only if all its dimensions are held: the effect of a class on a listed
         # attribute says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
-                used = group >= 0
-                constant += float(mu) * np.bincount(group[used], share[used], minlength=len(counts))
+                constant += float(mu) * np.bincount(group[used], share[used], minlength=n_groups)
                 break
             name, entries = mu, design.parent[name, "mu"][entries]
         else:
-            rows = np.flatnonzero(group >= 0)
-            at = (group[rows], entries[rows])
-            added = sparse.csr_array((share[rows], at), shape=(len(counts), design.size(name)))
+            at = (group[used], entries[used])
+            added = sparse.csr_array((share[used], at), shape=(n_groups, design.size(name)))
             weights[name] = weights[name] + added if name in weights else added
     return Linear(constant, weights)
 

@@ -138,7 +138,9 @@ def test_effects_with_an_sd_for_each_group_are_integrated_out_of_probabilities()
     kept = ["arm_mean", "template_effect"]
     arm = frame["arm"].map({"a | ": 0, "b | ": 1}).to_numpy()
     nothing = (np.zeros(len(frame), dtype=int), np.zeros((4, 1)))
-    means, _ = mean_probabilities(design, draws, kept, nothing, arm, np.arange(4))
+    means, _ = mean_probabilities(
+        design, draws, kept, nothing, arm, np.arange(4), np.ones(len(frame))
+    )
     z = rng.standard_normal(400_000)
     for draw in range(4):
         for group in range(2):

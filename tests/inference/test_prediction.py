@@ -17,7 +17,7 @@ from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
 LABELS = ["level", "name", "contrast"]
-TABLES = 30 if os.environ.get("BAYESBIAS_TEST_SHORT") else 100
+TABLES = 15 if os.environ.get("BAYESBIAS_TEST_SHORT") else 100
 
 
 def asked_of(design, table, new, draws):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 from dataclasses import replace
 
@@ -364,10 +365,13 @@ lam = 2
 """
 
 
-@pytest.mark.parametrize(
-    "tables",
-    [pytest.param(40, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.claim)],
-)
+# The short run has the smaller number of tables alone.
+TABLES_OF_RANKS = [pytest.param(40, marks=pytest.mark.slow)]
+if not os.environ.get("BAYESBIAS_TEST_SHORT"):
+    TABLES_OF_RANKS.append(pytest.param(300, marks=pytest.mark.claim))
+
+
+@pytest.mark.parametrize("tables", TABLES_OF_RANKS)
 def test_ranks_of_the_truth_are_uniform(tables):
     """Simulation-based calibration (Talts et al. 2018) of one unbalanced design."""
     reduced = Unbalanced.of(Design.of(parse_model(TWO_CROSSED, "two"), ragged(0.4)))
@@ -421,9 +425,9 @@ def test_points_without_a_density_do_not_end_nuts(monkeypatch):
         return (-math.inf if theta[0] > mode[0] + 0.3 else value), gradient
 
     monkeypatch.setattr(Unbalanced, "log_density", part)
-    settings = {"draws": 60, "tune": 100, "chains": 2, "seed": 1, "engine": "nuts"}
+    settings = {"draws": 20, "tune": 40, "chains": 2, "seed": 1, "engine": "nuts"}
     theta = sample_theta(reduced, settings, 2).theta
-    assert theta.shape[:2] == (2, 60)
+    assert theta.shape[:2] == (2, 20)
     assert theta[..., 0].max() <= mode[0] + 0.3
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -186,7 +187,7 @@ CHOICES = {
 )
 def test_the_width_is_that_of_tables_simulated_otherwise(sds, size, draw):
     """Tables of another simulator, with the same SDs, have intervals of the planned mean width."""
-    tables = 25
+    tables = 10 if os.environ.get("BAYESBIAS_TEST_SHORT") else 25
     widths = []
     for number in range(tables):
         rows, _ = draw(np.random.default_rng([number, 78]))

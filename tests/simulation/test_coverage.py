@@ -1,6 +1,7 @@
 """Simulated tables carry the truth they claim, and methods are compared with it."""
 
 import dataclasses
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +107,13 @@ class Simulated:
 KEPT, THIN = 99, 10
 
 
-@pytest.fixture(scope="module", params=[40, pytest.param(200, marks=pytest.mark.claim)])
+# The short run has the smaller number of tables alone.
+TABLES = [40]
+if not os.environ.get("BAYESBIAS_TEST_SHORT"):
+    TABLES.append(pytest.param(200, marks=pytest.mark.claim))
+
+
+@pytest.fixture(scope="module", params=TABLES)
 def simulated(request) -> Simulated:
     frame = simulate_table(SMALL, 0)
     spec = load_model("crossed")

@@ -173,7 +173,7 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
     return table
 
 
-TABLES = 100 if os.environ.get("BAYESBIAS_TEST_SHORT") else 300
+TABLES = 60 if os.environ.get("BAYESBIAS_TEST_SHORT") else 300
 
 
 @pytest.mark.claim

@@ -182,7 +182,7 @@ def test_killed_ten_times_the_command_ends_as_if_nothing_had_happened(tmp_path):
     def names() -> set[str]:
         return {path.name for path in out.glob("*/*")}
 
-    kills = 3 if os.environ.get("BAYESBIAS_TEST_SHORT") else 10
+    kills = 2 if os.environ.get("BAYESBIAS_TEST_SHORT") else 10
     for turn in range(kills):
         before = names()
         process = subprocess.Popen(

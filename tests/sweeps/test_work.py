@@ -72,7 +72,7 @@ def _alive(group: int) -> bool:
 
 @pytest.mark.claim
 @pytest.mark.parametrize(
-    ("kills", "seeds"), [(3, 8) if os.environ.get("BAYESBIAS_TEST_SHORT") else (10, 26)]
+    ("kills", "seeds"), [(2, 6) if os.environ.get("BAYESBIAS_TEST_SHORT") else (10, 26)]
 )
 def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
     """`kill -9` at random moments: workers end with the sweep, no cell is torn, none is fitted twice."""

@@ -807,7 +807,8 @@ class ResponsesResult(Result):
         `pairs` are what is compared, by default all that is printed.
         """
         fit, design = self._fitted(), self._questions()[1]
-        listed = mean_quantities(design.ordered(), estimand).at(level)
+        ordered, weights = design.ordered(), self.answer_kind.weights
+        listed = mean_quantities(ordered, estimand, weights(ordered, estimand)).at(level)
         parts = {"": listed.chosen(fit.order_of(listed))}  # in the order of the table
         rows: dict[str, Any] = {"": slice(None)}
         if estimand != "population":
@@ -815,7 +816,8 @@ class ResponsesResult(Result):
         for contrast, mask in rows.items():
             if contrast:
                 compared = design.of_rows(mask).ordered()
-                parts[contrast] = mean_quantities(compared, estimand).at(level)
+                means = mean_quantities(compared, estimand, weights(compared, estimand))
+                parts[contrast] = means.at(level)
         if self.responses.adjust:
             parts = {name: replace(part, observed=None) for name, part in parts.items()}
         return Means(estimand, level, parts, rows, pairs)

@@ -263,6 +263,34 @@ def test_groups_are_compared_on_the_items_that_both_answered():
     assert found.independent()["answers"].item() == 60
 
 
+@pytest.mark.parametrize("choice", [False, True])
+def test_groups_that_met_the_same_items_unequally_often_are_compared_on_one_mix(choice):
+    """a met the hard items more often than b, and does not differ from it on any."""
+    rng = np.random.default_rng(6)
+    rows = []
+    for k in range(24):
+        group, often = ("a", (0, 1, 2)) if k < 12 else ("b", (3, 4, 5))
+        for item in [*often, rng.choice([3, 4, 5] if group == "a" else [0, 1, 2])]:
+            score = 1.5 * item + rng.normal(0, 0.3)
+            if choice:
+                score = int(rng.random() < 1 / (1 + np.exp(3.75 - score)))
+            rows.append((group, f"w{k}", f"i{item}", score))
+    frame = pd.DataFrame(rows, columns=["group", "word", "item", "score"])
+    found = overall(quick(frame))
+
+    raw = frame.groupby("group")["score"].mean()
+    of_items = frame.groupby(["group", "item"])["score"].mean().unstack()
+    even = of_items.loc["a"].mean() - of_items.loc["b"].mean()
+    spread = 0.3 if choice else 1.5
+    assert raw["b"] - raw["a"] > spread * 0.8
+    if choice:
+        assert found.loc["listed_words", "mean"] == pytest.approx(even, abs=0.1)
+    else:
+        assert found.loc["listed_words", "observed"] == pytest.approx(even)
+    for estimand in ("new_words", "listed_words"):
+        assert abs(found.loc[estimand, "mean"]) < spread / 5
+
+
 def test_pairs_and_the_crossed_model_agree_on_the_same_items():
     """Half of the items have both groups: one item more, and their differences are fitted."""
     frame = partly_shared()

@@ -285,11 +285,13 @@ def probabilities(
     kept = result._held(level, estimand)
     column, shared = result._shared_by_replies(level, estimand)
     column = column[questions.index]
+    weights = np.zeros(len(group))
+    weights[rows] = result.answer_kind.weights(design.of_rows(rows), estimand)
     means: Any = 0.0
     added = shared
     for share, shift in of_covariates(fit, draws):
         more = (column, shared + (shift + moved)[:, None])
-        part, of_part = mean_probabilities(design, draws, kept, more, group, some.ravel())
+        part, of_part = mean_probabilities(design, draws, kept, more, group, some.ravel(), weights)
         means, added = means + share * part, of_part - (shift + moved)[:, None]
     return np.reshape(means, (*some.shape, len(keys))), added
 

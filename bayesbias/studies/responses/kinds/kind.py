@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import some
+from bayesbias.inference.estimands import combinations, held_overall
 from bayesbias.inference.estimates import estimates
 from bayesbias.inference.linear import Quantities
 from bayesbias.inference.prediction import ESTIMAND, predicted_means
+from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import scaled
 from bayesbias.studies.responses import table as tables
@@ -235,6 +237,21 @@ class Kind(ABC):
     ) -> dict[str, np.ndarray]:
         """Return the questions that both sides of a contrast answered, where one answered more."""
         return result._rows_of_both(pairs)
+
+    def weights(self, design: Design, estimand: str) -> np.ndarray:
+        """Return the weight of each question in the mean of its group.
+
+        Each prompt with its item has the same weight in all groups, so that groups which met the same
+        prompts unequally often are compared on one mix of these. Where prompts and items are new, their
+        mix has no effect.
+        """
+        held = held_overall(design, estimand)
+        asked = [column for column in ("template", "item") if column in held & design.codes.keys()]
+        if not asked:
+            return np.ones(len(design.y))
+        columns = [design.spec.results.group, *asked]
+        _, cell = combinations([design.codes[column] for column in columns])
+        return 1.0 / np.bincount(cell)[cell]
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the contrasts of a level, one table a scale."""

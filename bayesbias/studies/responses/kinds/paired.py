@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.models.design import Design
 from bayesbias.studies.responses import table as tables
 from bayesbias.studies.responses.kinds.kind import Kind, Means, OneContrast, rope_of
 from bayesbias.studies.responses.table import Responses
@@ -69,6 +70,10 @@ class Paired(Kind):
     ) -> dict[str, np.ndarray]:
         """Return nothing: both sides answered every question that has a difference."""
         return {}
+
+    def weights(self, design: Design, estimand: str) -> np.ndarray:
+        """Return ones: both sides of a difference met the same prompt."""
+        return np.ones(len(design.y))
 
     def contrasts(self, result: ResponsesResult, means: Means, prob: float) -> list[pd.DataFrame]:
         """Return the means of the differences, which are the contrasts."""
