@@ -24,9 +24,9 @@ from bayesbias.core.result import opened
 from bayesbias.core.workers import Hands, Task
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.studies.responses.fitting import ESTIMANDS, ResponsesResult, fit_responses
+from bayesbias.studies.responses.fitting import ResponsesResult, fit_responses
 from bayesbias.studies.responses.kinds import Kind, kind_named
-from bayesbias.studies.responses.table import LABELS, responses_table
+from bayesbias.studies.responses.table import ESTIMANDS, LABELS, responses_table
 
 PARTS = {"words": "word", "prompts": "template", "items": "item"}
 """The numbers of a plan, and the columns of the labels that they count."""

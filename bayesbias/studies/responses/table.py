@@ -49,6 +49,8 @@ SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
 ASKED = ["item", "template", "word"]  # what tells one question from another
+ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
+"""The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,9 @@ def load_responses(
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    known = frame.columns if form.is_open else [*COLUMNS, *tables.USUAL["outcome"]]
+    known = frame.columns
+    if not form.is_open:  # outcome is among the usual names, too
+        known = pd.Index(checks.once([*COLUMNS, *tables.USUAL["outcome"]]))
     free = [name for name in known if name in frame and name not in beside.names]
     free = [name for name in free if name not in factors]
 
