@@ -165,14 +165,13 @@ class Check:
         """Method, requirement, estimate and interval in one line, and what else does not meet it."""
         ahead = f"{self.method}: " if self.method else ""
         verdict = f"{ahead}{self.requirement} is {'met' if self.met else 'NOT met'}"
-        about = "; ".join(filter(None, (self._estimate(), self.why)))
+        also = ""
+        if self.others and not self.met:
+            also = f"also {some(self.others, MOST_NAMED - 1)}"
+        about = "; ".join(filter(None, (self._estimate(), also, self.why)))
         if not about:
             return verdict
-        if self.met:
-            return f"{verdict} ({about})"
-        if self.others:
-            about = f"{about}; also {some(self.others, MOST_NAMED - 1)}"
-        return f"{verdict}: {about}"
+        return f"{verdict} ({about})" if self.met else f"{verdict}: {about}"
 
     def _estimate(self) -> str:
         """Return whose estimate it is, and the interval."""

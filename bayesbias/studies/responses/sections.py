@@ -1,7 +1,7 @@
 """What is shown of responses: published scores beside the model's estimates, contrasts, variance, and what they say."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from bayesbias.studies.responses import agreement, factorial
 from bayesbias.studies.responses.fitting import MOST_SAID, ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
-from bayesbias.studies.responses.table import ASKED, Responses
+from bayesbias.studies.responses.table import ASKED, LABELS, Responses
 from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
@@ -115,11 +115,23 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     table = result.responses
     raters = ["rater"] * table.rated
     found = table.frame[["group", "word", "template", "item", "model", *raters]].nunique()
-    found = found.rename({"word": table.noun, **table.categories})
+    found = found.rename({"word": table.noun, "template": "prompt", **table.categories})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
-    size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
+    size = f"{_answers_to_questions(table)}: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
     return common.header_of(result.fit, subject, size, "published scores")
+
+
+def _answers_to_questions(table: Responses) -> str:
+    """Say how many answers are used, and of repeated ones how many questions they answer."""
+    n, read = len(table.frame), table.coverage["rows_read"]
+    answers = f"{n:,} answers" if n == read else f"{n:,} of {read:,} answers"
+    labels = [*LABELS, *table.beside]
+    times = table.frame.groupby(labels, observed=True).size()
+    if len(times) == n or table.frame[ASKED].eq("").all(axis=None):
+        return answers if n < read else f"{n:,} of {read:,} answers"
+    same = f", {times.iloc[0]} times each" if times.nunique() == 1 else ""
+    return f"{answers} to {len(times):,} questions{same}"
 
 
 def overall(
@@ -469,10 +481,14 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
     subject = result.subject
-    of_data = table.notes if len(table.notes) > MOST_SAID else ()  # one of each item, at most
-    notes = [*of_data[:1], *result.notes[len(of_data) :]]
+    items = {*table.frame["item"]}
+    of_data = [note for note in table.notes if note.partition(": ")[0] in items]
+    if len(of_data) <= MOST_SAID:
+        of_data = []
+    notes = [note for note in result.notes if note not in of_data[1:]]
     if of_data:
-        notes.insert(1, f"The details say this of the {len(of_data) - 1} others.")
+        first = notes.index(of_data[0])
+        notes.insert(first + 1, f"The details say this of the {len(of_data) - 1} others.")
     if table.published == "answers":
         notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
     counts = ", ".join(
@@ -486,7 +502,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"Answers left out: {counts}{such}.")
     if table.rated:
         notes.append(agreement.in_words(result.agreement()))
-    warnings = _lost(table.coverage["groups"])
+    of_filters, is_warning = _by_filter(table.coverage.get("filters"))
+    notes += [] if is_warning else of_filters
+    warnings = [*(of_filters if is_warning else []), *_lost(table.coverage["groups"])]
     apart = table.coverage["apart"]
     if hidden := table.coverage.get("hidden"):
         warnings.append(
@@ -547,6 +565,24 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
             )
     said = result.answer_kind.headline(said, table.outcome)
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
+
+
+def _by_filter(filters: Mapping[str, Any] | None) -> tuple[list[str], bool]:
+    """Say which filter of the answers is taken, and whether it is a warning: the others differ."""
+    if not filters:
+        return [], False
+    taken, others = some(filters["taken"]), some(filters["others"])
+    about = f"Filters score the same answers: {taken} (taken) and {others}."
+    differ, of = filters["differ"], filters["of"]
+    if not of:
+        return [f"{about} --columns filter=NAME takes another."], False
+    if not differ:
+        return [f"{about} Their scores are equal."], False
+    about = f"{about} They differ in {differ:,} of {of:,} answers."
+    if filters.get("named"):
+        return [about], False
+    name, other = filters["others"][0], "another" if len(filters["others"]) > 1 else "the other"
+    return [f"{about} Report which; --columns filter={name} takes {other}."], True
 
 
 def _compared(table: Responses) -> tuple[int, str]:

@@ -68,6 +68,8 @@ class Responses:
         ``repeats``: rows that have the labels of another, the number of the repeat included.
         ``apart``: columns that are not used and whose labels tell such rows apart. ``distinct``: those
         whose labels are mostly of one row.
+        ``filters``: of samples of lm-evaluation-harness with several, which are ``taken``, the ``others``,
+        and how many answers they score differently (``differ``) of how many (``of``).
         ``hidden``: words of groups that stand in prompts or items, where no column has words.
     outcome : str
         What the outcome is called in sentences.

@@ -9,6 +9,7 @@ import bayesbias as bb
 from bayesbias.core import InputError
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import limits
+from bayesbias.studies.responses.sections import header
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +177,18 @@ def test_other_names_are_refused_before_the_fit(four, limit, problem):
     with pytest.raises(InputError) as error:
         limits.check_names(four.responses, limit)
     assert problem in str(error.value)
+
+
+def test_the_header_counts_questions_that_are_repeated(four):
+    assert "180 of 180 answers: 4 groups, 20 words, 3 prompts, 3 items" in bb.output.to_text(four)
+    frame = four.responses.frame
+    twice = quick(pd.concat([frame, frame]).drop(columns="repeat"), draws=100, chains=2)
+    assert "\n360 answers to 180 questions, 2 times each: 4 groups" in bb.output.to_text(twice)
+    uneven = pd.concat([frame, frame[:5]]).drop(columns="repeat")
+    table = bb.responses_table(uneven.assign(outcome=[np.nan, *uneven["outcome"][1:]]))
+    assert header(bb.fit_responses(table, draws=100, chains=2), None)[1].startswith(
+        "184 of 185 answers to 180 questions: "
+    )
 
 
 @pytest.mark.slow
