@@ -198,6 +198,30 @@ def _second_scale(
     ]
 
 
+def _cells(result: ResponsesResult, view: View) -> list[Section]:
+    """Return a section with each cell against the mean of all cells, where groups cross factors."""
+    import bayesbias as bb
+
+    if not result.responses.factors:
+        return []
+
+    def rows() -> pd.DataFrame:
+        frame = result.contrasts(view.prob, "population", factorial.CELL, detail=True)
+        return frame[frame["scale"] == result.main_scale]
+
+    models = ["model"] * (len(result.responses.models) > 1)
+    return [
+        Section(
+            "cells",
+            f"Each cell and the mean of all cells, for {result.estimands['population']}",
+            rows,
+            (*models, "contrast", *CONTRAST_COLUMNS),
+            figure=lambda: bb.plots.plot_response_models(result, prob=view.prob, level="cell"),
+            show_on="fold",
+        )
+    ]
+
+
 def _short(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     """Return the largest difference of two groups, and the highest and lowest against the others."""
     frame = frame[frame["estimand"] == "population"]
@@ -345,15 +369,14 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 lambda: first,
                 (*labels, *CONTRAST_COLUMNS),
                 more="--detail, or contrasts(), has all." if labelled else "",
-                figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
-                if labelled
-                else None,
+                figure=lambda: bb.plots.plot_response_models(result, prob=view.prob),
                 importance=importance_of_factors
                 if result.responses.factors
                 else partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
             *_second_scale(result, view, labels[:1]),
+            *_cells(result, view),
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",
@@ -591,9 +614,13 @@ def _compared(table: Responses) -> tuple[int, str]:
     pairs = [each for each in factorial.contrasts_of(table) if each.against == "pairs"]
     if groups < 2:
         return math.comb(models, 2), "pairs of models are compared"
-    number = len(pairs) * (models + math.comb(models, 2))
+    sets = models + math.comb(models, 2)
+    number = len(pairs) * sets
     if table.factors:
-        return number, "differences are compared (main effects, simple effects, interactions)"
+        levels = [each.level for each in factorial.contrasts_of(table) if each.against != "mean"]
+        nouns = {"main": "main effect", "simple": "simple effect", "interaction": "interaction"}
+        parts = [number_of(levels.count(name) * sets, noun) for name, noun in nouns.items()]
+        return len(levels) * sets, f"differences are compared ({', '.join(parts)})"
     if models > 1:
         return number, "differences are compared"
     return number, "pairs of groups are compared"

@@ -37,7 +37,7 @@ USUAL = {
     "group": ("group", "gender", "race", "religion", "class", "ethnicity", "sex"),
     "word": ("pair", "word", "name", "person", "noun", "noun_pair", "candidate", "applicant"),
     "template": ("template", "prompt", "frame"),
-    "item": ("item", "profession", "occupation", "job", "emotion"),
+    "item": ("item", "profession", "occupation", "job", "emotion", "scenario"),
     "model": ("model", "classifier", "llm"),
     "repeat": ("repeat", "epoch", "sample", "run"),
 }  # fmt: skip
@@ -406,9 +406,11 @@ def notes_of_groups(
     if not others:
         return []
     crossed = factorial.CROSS.join([named["group"], others[0]])
+    roles = {ours: theirs for ours, theirs in named.items() if ours != theirs} | {"group": crossed}
+    columns = ",".join(f"{ours}={roles[ours]}" for ours in USUAL if ours in roles)
     return [
         f"The groups are those of {named['group']}. --columns "
-        f'"group={crossed}" compares those of {others[0]} too.'
+        f'"{columns}" compares those of {others[0]} too.'
     ]
 
 
