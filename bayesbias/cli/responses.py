@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,9 +139,11 @@ def response_sentences(words: str, out: Path, **given: Any) -> None:
         "inspect": "inspect eval questions.py --model MODEL",
         "lm_eval": "lm_eval --include_path . --tasks questions --log_samples --output_path results",
     }
+    logs = {"inspect": "logs/*.eval", "lm_eval": "results/*/samples_questions_*.jsonl"}
+    fit = f"bayesbias responses fit {shlex.quote(str(out))}/{logs[harness]} --seed 1"
     told = f"Written  {len(sentences)} questions to {out}"
     answer = {"sentences": len(sentences), "written": str(out)}
-    shared.tell(answer, told, f"Run in it: {run[harness]}")
+    shared.tell(answer, told, f"Run in it: {run[harness]}", f"Then: {fit}")
 
 
 def _write(frame: pd.DataFrame, out: Path) -> None:

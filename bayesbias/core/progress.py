@@ -49,6 +49,16 @@ def working(label: str) -> Iterator[None]:
         yield
 
 
+_LONG_S = 10.0  # seconds that are announced
+
+
+def announce(what: str, seconds: float, wished: bool | None = None) -> None:
+    """Say on standard error how long work takes, if that is over ten seconds, unless unwished."""
+    if seconds > _LONG_S and wished is not False:
+        amount = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        print(f"{what} takes about {amount}.", file=sys.stderr)
+
+
 def unseen(count: int) -> None:
     """Follow work that no bar is shown of."""
 

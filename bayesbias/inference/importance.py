@@ -31,12 +31,11 @@ The effects need no points: given the SDs they are normal, and results are mixtu
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.core.progress import ticking
+from bayesbias.core.progress import announce as announce_duration, ticking
 from bayesbias.core.workers import threads
 from bayesbias.inference.diagnostics import r_hat_and_ess
 from bayesbias.inference.likelihood import Reduction
@@ -60,7 +59,6 @@ _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
 _FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT = 64, 4  # points whose bounds are computed
 _SEARCHES = 300  # densities that the mode and the curvature take
-_LONG_S = 10.0
 _REACH = 1.5  # where drops of the log density are measured
 _NARROWEST, _WIDEST = 0.6, 2.5
 _LEAST_DROP = 0.05
@@ -365,11 +363,8 @@ class Gain:
 
 def announce(densities: float, reduced: Reduction, progress: bool | None) -> None:
     """Say on standard error how long sampling takes, if that is over ten seconds."""
-    seconds = densities * reduced.seconds
-    if seconds > _LONG_S and progress is not False:
-        amount = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-        rows = f"{len(reduced.design.y):,} rows"
-        print(f"Sampling the model of {rows} takes about {amount}.", file=sys.stderr)
+    rows = f"{len(reduced.design.y):,} rows"
+    announce_duration(f"Sampling the model of {rows}", densities * reduced.seconds, progress)
 
 
 def _first_size(reduced: Reduction, chains: int) -> int:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.core.factors import LEVELS
 from bayesbias.tables.coverage import Coverage
 
 ENDS = ["hpdi_low", "hpdi_high", "mcse_low", "mcse_high"]
+_KEYS = ["level", "name", "contrast", "estimand"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,8 @@ class Measure:
         How much of it a method forces to zero whatever the vectors were.
     refused, refused_below : str
         Why no limit is met anyway, or no upper limit; "" where there is no such reason.
+    more : str
+        What narrows the interval, in the plural.
     """
 
     rows: pd.DataFrame
@@ -44,6 +48,7 @@ class Measure:
     by_construction: str = "no"
     refused: str = ""
     refused_below: str = ""
+    more: str = "data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +66,13 @@ class Measured:
         Further names, such as ``coverage``, each with what makes its `Measure`.
     refused : str
         Why no limit on a contrast is met, such as that nothing was fitted.
-    chance : function, optional
-        ``chance(limit, against)`` returns the probability that any difference of groups is larger than a
-        limit; `against` is ``pairs``, ``others`` or ``mean``.
+    draws : function, optional
+        ``draws(rows)`` returns joint draws of rows of the contrasts, shape (draws, rows).
+    every : mapping of str to function
+        Names of several contrasts, such as ``each difference``, each with what chooses their rows among
+        those of `contrasts`.
+    more : str
+        What narrows the intervals, in the plural.
     compare : function, optional
         ``compare(names, on, estimand)`` returns the row of a contrast that no table has, as
         `BiasFit.compare` does.
@@ -73,7 +82,9 @@ class Measured:
     converged: bool | None
     other: Mapping[str, Callable[[], Measure]] = field(default_factory=dict)
     refused: str = ""
-    chance: Callable[[float, str], float] | None = None
+    draws: Callable[[pd.DataFrame], np.ndarray] | None = None
+    every: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = field(default_factory=dict)
+    more: str = "data"
     compare: Callable[[str, str | None, str], pd.DataFrame] | None = None
 
     @cached_property
@@ -133,7 +144,16 @@ def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
     def contrasts() -> pd.DataFrame:
         rows = result.contrasts(prob=prob, detail=True)
         rows = rows.assign(shown=rows["name"].where(rows["level"] != "overall", ""))
-        return named_by_factors(rows)
+        keys = rows[_KEYS].itertuples(index=False, name=None)
+        return named_by_factors(rows.assign(key=[*keys]))
+
+    def draws(rows: pd.DataFrame) -> np.ndarray:
+        parts = []
+        for level, name, contrast, estimand in rows["key"]:
+            table = result.table_draws("contrasts", level=level, estimand=estimand)
+            is_row = (table["name"] == name) & (table["contrast"] == contrast)
+            parts.append(table.to_numpy()[..., is_row.to_numpy()].ravel())
+        return np.stack(parts, axis=-1)
 
     def compare(names: str, on: str | None, estimand: str) -> pd.DataFrame:
         rows: pd.DataFrame = result.compare(names, on, prob=prob, estimand=estimand, detail=True)
@@ -142,4 +162,5 @@ def measured_contrasts(result: Any, prob: float) -> dict[str, Measured]:
     converged = all(fit.diagnostics()["ok"] for fit in result.fits().values())
     share = share_found(result.provenance.get("coverage"))
     by_name = compare if hasattr(result, "compare") else None
-    return {"": Measured(contrasts, converged, with_coverage(share), compare=by_name)}
+    drawn = draws if hasattr(result, "table_draws") else None
+    return {"": Measured(contrasts, converged, with_coverage(share), draws=drawn, compare=by_name)}

@@ -169,7 +169,7 @@ def plot_response_templates(
     known = frame["contrast"].unique()
     names, largest = _differences_shown(result, prob, known), ""
     if contrast is None and len(names) < len([name for name in known if _is_pair(name)]):
-        largest = "; contrasts() has the others"
+        largest = "; contrasts.csv has the others"
     if contrast is not None:
         turned = " - ".join(contrast.split(" - ")[::-1])
         if turned in known and contrast not in known:
@@ -234,7 +234,9 @@ def _ends(rows: pd.DataFrame, most: int = _MOST) -> tuple[pd.DataFrame, str]:
 
 
 @styled
-def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
+def plot_response_models(
+    result: Any, *, prob: float = PROB, level: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Show the differences between each two groups, of all models side by side.
 
     Models are compared on the same items. Of many groups each is compared with the others, the highest
@@ -246,6 +248,9 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
+    level : {"main", "simple", "interaction", "cell"}, optional
+        Of factors: what is shown. With ``cell`` each combination of levels, the lowest first, is
+        compared with the mean of all.
     ax : matplotlib Axes, optional
         By default of a new figure.
 
@@ -254,9 +259,9 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     matplotlib Axes
     """
     result = opened(result)
-    frame = result.contrasts(prob, level="overall", detail=True)
+    frame = result.contrasts(prob, level=level or "overall", detail=True)
     frame = frame[frame["scale"] == result.main_scale]
-    frame, about = _contrasts_shown(result, frame)
+    frame, about = _contrasts_shown(result, frame) if level is None else _sorted(frame)
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     pair, model = (frame[of].map(with_minus) for of in ("contrast", "model"))
     several = model.nunique() > 1
@@ -278,11 +283,22 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         rope=result.rope,
         roomy=0.4,
         tight=0.2,
-        title="Differences between groups",
+        title="Cells and the mean of all cells"
+        if level == "cell"
+        else "Differences between groups",
         note=forests.mean_and_interval(prob) + about,
         xlabel=f"difference in {result.scale}",
         data=frame,
     )
+
+
+def _sorted(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return contrasts, the lowest of the first model first, and a note on those left out."""
+    new = frame[frame["estimand"] == "population"].drop_duplicates("contrast")
+    kept, cut = _ends(new.sort_values("mean", kind="stable"))
+    rank = frame["contrast"].map({name: place for place, name in enumerate(kept["contrast"])})
+    frame = frame.assign(rank=rank).dropna(subset=["rank"])
+    return frame.sort_values("rank", kind="stable").drop(columns="rank"), cut
 
 
 def _largest_of(interactions: pd.DataFrame) -> list[str]:
@@ -301,7 +317,7 @@ def _contrasts_shown(result: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, st
         if of_others.any():
             interactions = of_others
         interactions &= frame["contrast"].isin(_largest_of(frame[interactions]))
-        return frame[main | interactions], "; contrasts() has all"
+        return frame[main | interactions], "; contrasts.csv has all"
     if frame["contrast"].nunique() <= _MOST_CONTRASTS:
         return frame, ""
     others = frame[frame["contrast"].str.endswith(" - others")]
@@ -309,7 +325,7 @@ def _contrasts_shown(result: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, st
     order = new.groupby("contrast")["mean"].mean().sort_values(ascending=False, kind="stable")
     rank = others["contrast"].map({name: place for place, name in enumerate(order.index)})
     kept = others.assign(rank=rank).sort_values("rank", kind="stable").drop(columns="rank")
-    return kept, "; contrasts() has the differences of each two groups"
+    return kept, "; contrasts.csv has each two groups"
 
 
 @styled

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,14 +20,14 @@ import pandas as pd
 from bayesbias.core import InputError, checks, describe_error, join_words
 from bayesbias.core.conventions import PROB
 from bayesbias.core.factors import Factors
-from bayesbias.core.progress import ticking
+from bayesbias.core.progress import announce, ticking
 from bayesbias.core.result import opened
 from bayesbias.core.workers import Hands, Task
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.studies.responses.fitting import ESTIMANDS, ResponsesResult, fit_responses
+from bayesbias.studies.responses.fitting import ResponsesResult, fit_responses
 from bayesbias.studies.responses.kinds import Kind, kind_named
-from bayesbias.studies.responses.table import LABELS, responses_table
+from bayesbias.studies.responses.table import ESTIMANDS, LABELS, responses_table
 
 PARTS = {"words": "word", "prompts": "template", "items": "item"}
 """The numbers of a plan, and the columns of the labels that they count."""
@@ -226,6 +227,7 @@ def plan_responses(
         designs["endless repeats"] = replace(size, repeats=1, endless=True)
 
     rows = []
+    begin = time.perf_counter()
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         for name, design in designs.items():
             simulate = functools.partial(_widths, truth, design, contrast, estimand, prob, seed)
@@ -236,6 +238,10 @@ def plan_responses(
                 numbers["repeats"] = answers = pd.NA
             row = {"design": name, **numbers, "answers": answers, "mean_width": widths.mean()}
             rows.append({**row, "se": widths.sem(), "width_80": widths.quantile(0.8)})
+            if len(rows) == 1:
+                ratio = sum(_ratio_of_answers(size, other) for other in designs.values()) - 1
+                what = f"Simulating {len(designs) - 1} more designs"
+                announce(what, ratio * (time.perf_counter() - begin), progress)
 
     frame = pd.DataFrame(rows).astype(dict.fromkeys((*PARTS, "repeats", "answers"), "Int64"))
     frame["enough"] = pd.array([pd.NA] * len(frame), "boolean")
@@ -247,6 +253,12 @@ def plan_responses(
     frame.attrs["floor"] = float(endless.iloc[0]) if len(endless) else None
     frame.attrs["first"] = _first_to_raise(frame)
     return frame
+
+
+def _ratio_of_answers(size: Size, other: Size) -> float:
+    """Return how many times as many answers another design has."""
+    numbers = [getattr(other, part) / getattr(size, part) for part in (*PARTS, "repeats")]
+    return float(np.prod(numbers))
 
 
 def _of_result(result: Any, contrast: str | None) -> tuple[Truth, Size]:

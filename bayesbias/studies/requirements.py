@@ -3,33 +3,43 @@
 Such as ``coverage>0.9, associated - different>-0.05``.
 
 A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper
-limit is compared with the upper end, a lower limit with the lower end.
+limit is compared with the upper end, a lower limit with the lower end. Bars limit a size, as in
+``|a - b| < 0.1``, and ``P(|a - b| > 0.1) < 0.05`` limits a probability.
 """
 
 import math
 import operator
 import re
 from collections.abc import Container, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from bayesbias.core import InputError, checks, join_words
+from bayesbias.core import InputError, checks, join_words, some
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import plain
 from bayesbias.core.result import opened
 from bayesbias.inference.estimands import ESTIMANDS
-from bayesbias.inference.measured import ENDS, Measure, Measured, exact
+from bayesbias.inference.measured import ENDS, Measure, Measured
 from bayesbias.inference.view import few_draws, sure_ends
+from bayesbias.studies import common
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
-CHANCE = re.compile(r"P\(\|any (difference|group - others|group - mean)\| > ([\d.eE+-]+)\)")
-ANY = {"difference": "pairs", "group - others": "others", "group - mean": "mean"}
+_NUMBER = r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)"
+FORM = re.compile(rf"\s*(.+?)\s*(<=|>=|<|>)\s*{_NUMBER}\s*")
+_BRACKETS = r"((?:\s*\(.+\))?)"
+CHANCE = re.compile(rf"P\(\s*(.+?)\s*(<|>)\s*{_NUMBER}\s*\){_BRACKETS}")
+SIZE = re.compile(rf"\|\s*(.+?)\s*\|{_BRACKETS}")
+EVERY, ANY = (
+    "each ",
+    "any ",
+)  # ahead of names of several contrasts; the second of probabilities alone
 CONVERGED = "converged"
 OF_ALL = ("coverage", CONVERGED)  # names that limits on every result may have
 UNCONVERGED = "the sampler has not converged"
+MOST_NAMED = 3  # contrasts that do not meet a limit
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,57 @@ class Requirement:
 
     def __str__(self) -> str:
         return f"{self.name} {self.sign} {self.limit:g}" if self.sign else self.name
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What the name of a requirement asks for.
+
+    Attributes
+    ----------
+    name : str
+        The contrast or other quantity, with what brackets say.
+    is_size : bool
+        Whether it stands in bars: its sign does not matter.
+    sign, number : str, float
+        Of a probability: it is that the quantity lies below (``<``) or above the number.
+    whole : str
+        The name as it is written.
+    """
+
+    name: str
+    is_size: bool = False
+    sign: str = ""
+    number: float = math.nan
+    whole: str = ""
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether it is the probability that a quantity lies beyond a number."""
+        return bool(self.sign)
+
+
+def quantity_of(name: str) -> Quantity:
+    """Return what a name with bars or ``P(...)`` is about; brackets may stand behind these.
+
+    Examples
+    --------
+    >>> quantity_of("|a - b| (new_words)").name, quantity_of("|a - b (m)|").is_size
+    ('a - b (new_words)', True)
+    >>> asked = quantity_of("P(|any difference| > 0.03)")
+    >>> asked.name, asked.is_size, asked.sign, asked.number
+    ('any difference', True, '>', 0.03)
+    """
+    inner, sign, number = name, "", math.nan
+    if match := CHANCE.fullmatch(name):
+        inner, sign, number = match[1], match[2], float(match[3])
+        inner += f" {match[4].strip()}" if match[4] else ""
+    is_size = False
+    ahead, _, behind = inner.partition("|")  # a model may stand ahead, as in m: |a - b|
+    if match := SIZE.fullmatch(f"|{behind}"):
+        is_size = True
+        inner = ahead + match[1] + (f" {match[2].strip()}" if match[2] else "")
+    return Quantity(inner, is_size, sign, number, name)
 
 
 @dataclass(frozen=True)
@@ -70,12 +131,20 @@ class Check:
     by_construction : str
         How much of the value the method forces to zero whatever the vectors were.
     protected_class : str
-        The class that meets ``class_gap`` least.
+        The class, or other contrast, that meets the requirement least.
+    mean : float
+        The estimate, NaN where there is none beside the interval.
+    undecided : bool
+        Whether it is not met although no interval lies wholly beyond the limit.
+    others : tuple of str
+        The further contrasts that do not meet it, with their intervals.
 
     Examples
     --------
     >>> Check("hard", Requirement("controls", ">", 0.7), value=0.93, met=True).line
     'hard: controls > 0.7 is met (0.93)'
+    >>> print(Check("", Requirement("a - b", "<", 0.1), 0.3, False, low=0.2, high=0.3, mean=0.25).line)
+    a - b < 0.1 is NOT met: +0.250 [+0.200, +0.300]
     """
 
     method: str
@@ -87,22 +156,43 @@ class Check:
     high: float = math.nan
     by_construction: str = "no"
     protected_class: str = ""
+    mean: float = math.nan
+    undecided: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
-        """Method, requirement and value in one line."""
-        of = f" for {self.protected_class}" if self.protected_class else ""
-        unknown = math.isnan(self.value) or self.requirement.name == CONVERGED
-        value = "" if unknown else f"{self.value:.4g}{of}"
-        about = "; ".join(filter(None, (value, self.why)))
+        """Method, requirement, estimate and interval in one line, and what else does not meet it."""
         ahead = f"{self.method}: " if self.method else ""
-        said = f"{ahead}{self.requirement} is {'met' if self.met else 'NOT met'}"
-        return f"{said} ({about})" if about else said
+        verdict = f"{ahead}{self.requirement} is {'met' if self.met else 'NOT met'}"
+        also = ""
+        if self.others and not self.met:
+            also = f"also {some(self.others, MOST_NAMED - 1)}"
+        about = "; ".join(filter(None, (self._estimate(), also, self.why)))
+        if not about:
+            return verdict
+        return f"{verdict} ({about})" if self.met else f"{verdict}: {about}"
+
+    def _estimate(self) -> str:
+        """Return whose estimate it is, and the interval."""
+        if math.isnan(self.value) or self.requirement.name == CONVERGED:
+            return ""
+        name = self.protected_class
+        if not self.high > self.low:
+            return f"{self.value:.4g}{f' for {name}' if name else ''}"
+        interval = _interval(self.mean, self.low, self.high)
+        return f"{name} is {interval}" if name else interval
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON; None for what is not known."""
         wanted = self.requirement
         return plain({**asdict(self), **asdict(wanted), "requirement": str(wanted)})
+
+
+def _interval(mean: float, low: float, high: float) -> str:
+    """Return an interval, with its estimate where it is known."""
+    row = pd.Series({"mean": mean, "hpdi_low": low, "hpdi_high": high})
+    return common.interval(row) if math.isnan(mean) else common.estimate(row)
 
 
 def read_requirements(text: str) -> tuple[Requirement, ...]:
@@ -161,7 +251,8 @@ def check_requirements(
         Names of all results: ``converged``, ``coverage`` (share of the listed words that were
         found, or of the answers that are used) and contrasts as they are printed, for new words;
         ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class. A reversed
-        contrast has its ends turned. Of a fit also what `BiasFit.compare` finds:
+        contrast has its ends turned. ``|NAME|`` is its size, and ``P(NAME < -0.1) < 0.05`` or
+        ``P(|NAME| > 0.1) < 0.05`` limits a probability, of answers and of fits of word vectors. Of a fit also what `BiasFit.compare` finds:
         ``different (women - men)`` compares two classes. Of a comparison
         a contrast is its change. Sentence tests without a model have their effect sizes.
     prob : float in (0, 1)
@@ -195,34 +286,70 @@ def check_requirements(
 
 def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
     """Compare what was measured with a limit."""
-    name = wanted.name
-    if chance := CHANCE.fullmatch(name):
-        return _judge(wanted, _measure_of_chance(chance, measured), method)
-    if name in measured.other:
-        return _judge(wanted, measured.other[name](), method)
+    quantity = quantity_of(wanted.name)
+    name = quantity.name
+    if name in measured.other and not quantity.is_probability:
+        measure = measured.other[name]()
+        return _judge(wanted, replace(measure, is_size=measure.is_size or quantity.is_size), method)
     if measured.refused and measured.make_contrasts is None:
         return Check(method, wanted, math.nan, False, measured.refused)
     if measured.converged is None and (name == CONVERGED or measured.contrasts.empty):
         problem = "expected a result with a model, got none"
         raise InputError(problem, where="requirement", hint="add --bayes")
-    if name == CONVERGED:
+    if wanted.name == CONVERGED:
         converged = bool(measured.converged)
         return Check(method, wanted, float(converged), converged, "" if converged else UNCONVERGED)
+
+    rows = _rows_of(quantity, measured)
+    about: dict[str, Any] = {
+        "converged": measured.converged is not False,
+        "refused": measured.refused,
+        "more": measured.more,
+    }
+    if quantity.is_probability:
+        return _judge(wanted, Measure(_probabilities(quantity, rows, measured), **about), method)
+    return _judge(wanted, Measure(rows, is_size=quantity.is_size, **about), method)
+
+
+def _rows_of(quantity: Quantity, measured: Measured) -> pd.DataFrame:
+    """Return the rows of the contrasts that a limit is about."""
+    name = quantity.name
+    if quantity.is_probability and name.startswith(ANY):
+        name = EVERY + name.removeprefix(ANY)
     rows = measured.contrasts
-    known = [*rows["contrast"].unique(), *measured.other, CONVERGED]
+    known = [*rows["contrast"].unique(), *measured.every, *measured.other, CONVERGED]
     try:
-        named = _rows_named(name, rows, known)
+        return _rows_named(name, measured, known)
     except InputError:
-        compared = _row_compared(name, measured)
+        compared = None if quantity.is_probability else _row_compared(name, measured)
         if compared is None:
             raise
-        named = compared
-    measure = Measure(
-        named,
-        converged=measured.converged is not False,
-        refused=measured.refused,
-    )
-    return _judge(wanted, measure, method)
+        return compared
+
+
+def _probabilities(quantity: Quantity, rows: pd.DataFrame, measured: Measured) -> pd.DataFrame:
+    """Return the probabilities that contrasts lie beyond a number, as exact rows.
+
+    Of ``any`` and ``each`` it is one, of joint draws; of a named contrast one for each row.
+    """
+    if measured.draws is None:
+        problem = "expected a result whose contrasts have joint draws"
+        hint = f"Limit the interval: {quantity.name} {quantity.sign} {quantity.number:g}"
+        raise InputError(problem, where="requirement", found=quantity.whole, hint=hint)
+    rows = rows.dropna(subset=["hpdi_low"])
+    if rows.empty:
+        return rows
+    values = measured.draws(rows)
+    values = values * rows["sign"].to_numpy(float)
+    if quantity.is_size:
+        values = np.abs(values)
+    beyond = SIGNS[quantity.sign](values, quantity.number)
+    if quantity.name.startswith((ANY, EVERY)):
+        together = beyond.any(axis=1) if quantity.name.startswith(ANY) else beyond.all(axis=1)
+        shares, shown = [float(together.mean())], [""]
+    else:
+        shares, shown = beyond.mean(axis=0).tolist(), rows["shown"].tolist()
+    return pd.DataFrame({"hpdi_low": shares, "hpdi_high": shares, "shown": shown})
 
 
 def _row_compared(name: str, measured: Measured) -> pd.DataFrame | None:
@@ -241,15 +368,6 @@ def _row_compared(name: str, measured: Measured) -> pd.DataFrame | None:
         return None
 
 
-def _measure_of_chance(match: re.Match[str], measured: Measured) -> Measure:
-    """Return the probability that any difference is larger than a limit."""
-    if measured.chance is None:
-        problem = "expected a result of groups whose differences are drawn together"
-        raise InputError(problem, where="requirement", found=match[0])
-    value = measured.chance(float(match[2]), ANY[match[1]])
-    return exact(value, converged=measured.converged is not False, refused=measured.refused)
-
-
 def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
     """Compare the intervals of a quantity with a limit.
 
@@ -260,24 +378,27 @@ def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
     if rows.empty:
         why = "it is not known: the tables have too few such words"
         return Check(method, wanted, math.nan, False, why)
-    upper = wanted.sign.startswith("<")
+    upper, sign = wanted.sign.startswith("<"), SIGNS[wanted.sign]
 
-    def compared(low: float, high: float) -> float:
-        if not measure.is_size:
-            return high if upper else low
-        sizes = abs(low), abs(high)
-        if upper:
-            return max(sizes)
-        return 0.0 if low <= 0 <= high else min(sizes)
+    def ends_of(low: float, high: float) -> tuple[float, float]:
+        """Return the end to be compared, and the one nearest to meeting the limit."""
+        smallest, largest = low, high
+        if measure.is_size:
+            smallest, largest = sorted((abs(low), abs(high)))
+            smallest = 0.0 if low <= 0 <= high else smallest
+        return (largest, smallest) if upper else (smallest, largest)
 
     # The end farthest on the wrong side. It has to be right by more than two Monte Carlo errors.
-    value, row = (max if upper else min)(
-        ((compared(row.hpdi_low, row.hpdi_high), row) for row in rows.itertuples()),
-        key=operator.itemgetter(0),
-    )
-    sign, why = SIGNS[wanted.sign], ""
+    table = [*rows.itertuples()]
+    table.sort(key=lambda row: ends_of(row.hpdi_low, row.hpdi_high)[0], reverse=upper)
+    row = table[0]
     ends, outer = (row.hpdi_low, row.hpdi_high), sure_ends(row)
-    met = bool(sign(compared(*outer), wanted.limit))
+    value, why = ends_of(*ends)[0], ""
+    failing = [row for row in table if not sign(ends_of(*sure_ends(row))[0], wanted.limit)]
+    decided = [
+        row for row in failing if not sign(ends_of(row.hpdi_low, row.hpdi_high)[1], wanted.limit)
+    ]
+    met, undecided = not failing, False
     refused = measure.refused or (measure.refused_below if upper else "")
     if not measure.converged or refused:
         met, why = False, refused if measure.converged else UNCONVERGED
@@ -287,7 +408,31 @@ def _judge(wanted: Requirement, measure: Measure, method: str) -> Check:
         why = "the interval ends at the limit (within Monte Carlo error)"
         if few_draws(ends, outer):
             why = "inconclusive with so few draws: raise --draws"
-    return Check(method, wanted, value, met, why, *ends, measure.by_construction, row.shown)
+    elif not met and not decided and ends[0] < ends[1] and measure.by_construction == "no":
+        undecided = True
+        intervals = "the interval does" if len(failing) == 1 else "the intervals do"
+        why = f"{intervals} not decide: more {measure.more} are needed"
+
+    others: tuple[str, ...] = ()
+    if decided and decided[0] is not row:  # the first that is named is beyond the limit for sure
+        row = decided[0]
+        ends = row.hpdi_low, row.hpdi_high
+        value = ends_of(*ends)[0]
+    if failing:
+        order = [*decided, *(row for row in failing if row not in decided)]
+        others = tuple(_in_words(other) for other in order if other is not row)
+    mean = getattr(row, "mean", math.nan)
+    return Check(
+        method, wanted, value, met, why, *ends, measure.by_construction, row.shown, mean, undecided, others
+    )  # fmt: skip
+
+
+def _in_words(row: Any) -> str:
+    """Return a row of estimates with its name."""
+    if not row.hpdi_high > row.hpdi_low:
+        return f"{row.shown} {row.hpdi_high:.4g}".strip()
+    interval = _interval(getattr(row, "mean", math.nan), row.hpdi_low, row.hpdi_high)
+    return f"{row.shown} {interval}".strip()
 
 
 def reversals(contrast: str) -> list[str]:
@@ -339,28 +484,39 @@ def contrast_named(
     return contrast, of, False
 
 
-def _rows_named(name: str, rows: pd.DataFrame, known: list[str]) -> pd.DataFrame:
-    """Return the rows of a contrast: for new words and overall, or as the brackets say."""
-    contrast, of, turned = contrast_named(name, known, set(rows["name"]))
-    rows = rows[rows["contrast"] == contrast]
+def _rows_named(name: str, measured: Measured, known: list[str]) -> pd.DataFrame:
+    """Return the rows of a contrast: for new words and overall, or as the brackets say.
+
+    The column ``sign`` says whether they are turned.
+    """
+    every = measured.contrasts
+    contrast, of, turned = contrast_named(name, known, set(every["name"]))
+    if contrast in measured.every:
+        rows = measured.every[contrast](every)
+        shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
+        rows = rows.assign(shown=shown)
+    else:
+        rows = every[every["contrast"] == contrast]
     estimands, names = rows["estimand"].unique(), checks.once(filter(None, rows["name"]))
-    estimand = next((each for each in of if each in estimands), "population")
-    classes = [each for each in of if each not in estimands]
+    estimand = next((part for part in of if part in estimands), "population")
+    classes = [part for part in of if part not in estimands]
     if len(classes) > 1:
         problem = f"expected one name in brackets, got {join_words(classes)}"
         raise InputError(problem, where="requirement")
     if not classes:
         rows = _where(rows, "level", "overall")
-    for each in classes:
-        own, _, back = contrast_named(each, [*estimands, *names])
+    for label in classes:
+        named, _, back = contrast_named(label, [*estimands, *names])
         turned ^= back
         # An attribute set may have the name of its class.
-        rows = _where(rows[rows["name"] == own], "level", "class")
-    rows = _where(rows, "estimand", estimand)
+        rows = _where(rows[rows["name"] == named], "level", "class")
+    rows = _where(rows, "estimand", estimand).assign(sign=-1.0 if turned else 1.0)
     if turned:
         high_first = [ENDS[at] for at in (1, 0, 3, 2)]
         rows = rows.rename(columns=dict(zip(ENDS, high_first, strict=True)))
         rows[ENDS[:2]] *= -1
+        if "mean" in rows:
+            rows["mean"] *= -1
     return rows
 
 

@@ -199,3 +199,13 @@ def test_the_width_is_that_of_tables_simulated_otherwise(sds, size, draw):
     planned = answers._widths(truth, answers._sized(truth, own, size), None, "population", 0.89, 0, 0, tables)  # fmt: skip
     error = np.hypot(pd.Series(widths).sem(), pd.Series(planned).sem())
     assert abs(np.mean(planned) - np.mean(widths)) < 0.1 * np.mean(widths) + 2 * error
+
+
+def test_a_long_simulation_is_announced_by_its_first_design(monkeypatch, capsys):
+    monkeypatch.setattr("bayesbias.core.progress._LONG_S", 0.0)
+    sds = {"word": 0.2, "template": 0.1, "answer": 0.15}
+    bb.simulation.plan_responses(sds, words=3, prompts=3, check=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("Simulating 4 more designs takes about ")
+    bb.simulation.plan_responses(sds, words=3, prompts=3, check=2, progress=False)
+    assert capsys.readouterr().err == ""

@@ -94,6 +94,23 @@ def test_limits_of_a_fit(found):
     assert converged.met == fit.diagnostics()["ok"]
 
 
+def test_sizes_and_probabilities_of_the_contrasts_of_a_fit(found):
+    fit = found.methods["hard"].after
+    name = "human - neutral"
+    rows = fit.contrasts(0.8, level="overall").set_index(["contrast", "estimand"])
+    new = rows.loc[name, "population"]
+    size, probability, listed = check_requirements(
+        fit, f"|neutral - human|<9, P({name} < 0)<2, P({name} < 0) (listed_words)<2", 0.8
+    )
+    assert size.value == pytest.approx(max(abs(new.hpdi_low), abs(new.hpdi_high)))
+    assert probability.value == pytest.approx(new.p_below_zero, abs=0.05)
+    expected = rows.loc[name, "listed_words"].p_below_zero
+    assert listed.value == pytest.approx(expected, abs=0.05)
+    with pytest.raises(InputError, match="joint draws"):
+        check_requirements(found, f"P({name} < 0)<2")
+    assert checked(found, "|controls|>0.1")[0]
+
+
 def test_limits_of_a_comparison_on_changes_of_contrasts(found):
     rows = found.contrasts(0.8, estimand="population").set_index(["level", "name", "contrast"])
     name = "associated - different"

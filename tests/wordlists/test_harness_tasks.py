@@ -41,6 +41,9 @@ def test_a_task_has_a_sample_for_each_sentence(tmp_path, harness, name):
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert done.exit_code == 0
     assert "16 questions" in done.output
+    logs = {"inspect": "logs/*.eval", "lm_eval": "results/*/samples_questions_*.jsonl"}[harness]
+    last = done.output.splitlines()[-1]
+    assert last == f"Then: bayesbias responses fit {out}/{logs} --seed 1"
     assert sorted(path.name for path in out.iterdir()) == [name, "samples.jsonl"]
     lines = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
     sentences = bb.wordlists.response_sentences(tomllib.loads(WORDS))

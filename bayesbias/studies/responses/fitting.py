@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ from bayesbias.inference.description import units_of_rows
 from bayesbias.inference.estimands import levels_of, mean_quantities
 from bayesbias.inference.estimates import estimates, labeled_draws, without_detail
 from bayesbias.inference.linear import Key, contrasts_of
-from bayesbias.inference.measured import Measure, Measured, with_coverage
+from bayesbias.inference.measured import ENDS, Measured, with_coverage
 from bayesbias.inference.prediction import NewUnits, new_units
 from bayesbias.inference.view import View
 from bayesbias.studies import common
@@ -55,7 +55,7 @@ from bayesbias.studies.responses import agreement, factorial, limits, table as t
 from bayesbias.studies.responses.columns import RATER
 from bayesbias.studies.responses.kinds import ASKED, Kind, kind_named, kind_of
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY, Means
-from bayesbias.studies.responses.table import Responses
+from bayesbias.studies.responses.table import ESTIMANDS, Responses
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -67,9 +67,6 @@ BREAKDOWNS = ("item", "template")
 MOST_SAID = 3  # contrasts in the sentences of the result
 type Pairs = list[tuple[str, str, dict[str, float]]]
 """Model, contrast and the weights of groups under models."""
-ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
-"""The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
-
 
 _FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 
@@ -77,39 +74,42 @@ _FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 def with_means(rows: pd.DataFrame, table: Responses) -> pd.DataFrame:
     """Return contrasts with each group against the mean of all groups, itself included.
 
-    With n groups it is (n - 1) / n of the difference from the others, and half that of two groups.
+    With n groups it is (n - 1) / n of the difference from the others, and half that of two groups. The
+    columns ``drawn`` and ``times`` have the contrast of the fit, and by what it is multiplied.
     """
     several = len(table.groups) > 2
+    rows = rows.assign(drawn=rows["contrast"], times=1.0)
     parts = [rows]
-    ends = [
-        name for name in ("mean", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high") if name in rows
-    ]
-    for each in factorial.contrasts_of(table):
-        if each.level not in ("overall", "main"):
+    for contrast in factorial.contrasts_of(table):
+        if contrast.level not in ("overall", "main"):
             continue
-        own = rows[rows["contrast"] == each.name]
-        labels = each.name.split(" - ")
-        if each.level == "overall" and each.against == "others":
+        same = rows[rows["contrast"] == contrast.name]
+        labels = contrast.name.split(" - ")
+        if contrast.level == "overall" and contrast.against == "others":
             n = len(table.groups)
-            own = own.assign(contrast=each.name.removesuffix("others") + "mean")
-            own[ends] *= (n - 1) / n
-            parts.append(own)
-        pair_alone = each.against == "pairs" and (
+            name = contrast.name.removesuffix("others") + "mean"
+            parts.append(_multiplied(same, name, (n - 1) / n))
+        pair_alone = contrast.against == "pairs" and (
             not several
-            if each.level == "overall"
+            if contrast.level == "overall"
             else f"{labels[0]} - others" not in {*rows["contrast"]}
         )
         if pair_alone and len(labels) == 2:
-            half = own.assign(contrast=f"{labels[0]} - mean")
-            half[ends] /= 2
-            other = half.assign(contrast=f"{labels[1]} - mean")
-            for low, high in (("hpdi_low", "hpdi_high"), ("mcse_low", "mcse_high")):
-                if low in half:
-                    sign = -1 if low == "hpdi_low" else 1
-                    other[low], other[high] = sign * half[high], sign * half[low]
-            other["mean"] = -half["mean"]
-            parts += [half, other]
+            parts.append(_multiplied(same, f"{labels[0]} - mean", 0.5))
+            parts.append(_multiplied(same, f"{labels[1]} - mean", -0.5))
     return pd.concat(parts)
+
+
+def _multiplied(rows: pd.DataFrame, name: str, times: float) -> pd.DataFrame:
+    """Return rows of a contrast, multiplied, under another name."""
+    ends = [*ENDS] if times > 0 else [ENDS[k] for k in (1, 0, 3, 2)]
+    out = rows.assign(contrast=name, times=times)
+    for end, source in zip(ENDS, ends, strict=True):
+        if source in rows:
+            out[end] = rows[source] * (abs(times) if source.startswith("mcse") else times)
+    if "mean" in rows:
+        out["mean"] = rows["mean"] * times
+    return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,40 +231,29 @@ class ResponsesResult(Result):
             return with_means(rows, self.responses)
 
         converged = self.fit.diagnostics()["ok"]
-        every = self._limits_on_all(contrasts, converged)
-        chance = partial(together.exceeding, self)
-        return {"": Measured(contrasts, converged, coverage | every, chance=chance)}
-
-    def _limits_on_all(
-        self, contrasts: Callable[[], pd.DataFrame], converged: bool
-    ) -> dict[str, Callable[[], Measure]]:
-        """Return what limits on each group are compared with, signed and by size."""
-        known = factorial.contrasts_of(self.responses)
-        cells = {contrast.name for contrast in known if contrast.level == "cell"}
-
-        def measure(against: str, is_size: bool) -> Measure:
-            rows = contrasts()
-            rows = rows[rows["level"].eq("overall") & rows["estimand"].eq("population")]
-            if against == "cell":
-                rows = rows[rows["contrast"].isin(cells)]
-            elif against == "mean":
-                of_levels = rows["contrast"].str.endswith(" - mean")
-                rows = rows[of_levels & ~rows["contrast"].isin(cells)]
-            else:
-                names = {
-                    contrast.name
-                    for contrast in known
-                    if contrast.level in ("overall", "main") and contrast.against == against
-                }
-                rows = rows[rows["contrast"].isin(names)]
-            shown = (rows["contrast"] + " " + rows["shown"]).str.strip()
-            return Measure(rows.assign(shown=shown), converged=converged, is_size=is_size)
-
-        return {
-            form.format(name): partial(measure, against, form != limits.FORMS[0])
+        every = {
+            name: partial(self._rows_of_all, against)
             for name, against in limits.limits_on_all(self.responses).items()
-            for form in limits.FORMS
         }
+        draws = partial(together.draws_of, self)
+        more = join_words(self._kinds() or ["answers"], "or")
+        return {"": Measured(contrasts, converged, coverage, draws=draws, every=every, more=more)}
+
+    def _rows_of_all(self, against: str, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a limit on each group, level, cell or difference."""
+        known = limits.contrasts_compared(self.responses)
+        cells = {contrast.name for contrast in known if contrast.level == "cell"}
+        if against == "cell":
+            return rows[rows["contrast"].isin(cells)]
+        if against == "mean":
+            is_mean = rows["contrast"].str.endswith(" - mean")
+            return rows[is_mean & ~rows["contrast"].isin(cells)]
+        names = {
+            contrast.name
+            for contrast in known
+            if contrast.level in ("overall", "main") and contrast.against == against
+        }
+        return rows[rows["contrast"].isin(names)]
 
     def rows_in_words(self) -> str:
         """Say what was modeled: answers, their differences, or counts of 0/1 answers."""

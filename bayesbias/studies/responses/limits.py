@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from bayesbias.core import InputError, checks
+import itertools
+import re
+from collections.abc import Sequence
+
+from bayesbias.core import InputError, checks, join_words
 from bayesbias.core.factors import Contrast, sides
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import factorial
-from bayesbias.studies.responses.table import Responses
+from bayesbias.studies.responses.table import ESTIMANDS, Responses
 
 EACH = {"each group - mean": "mean", "each group - others": "others", "each difference": "pairs"}
 """Names of limits that every group must meet, and what groups are compared with."""
 CELLS = "each cell - mean"
-FORMS = ("{}", "|{}|")  # signed, and by size
+MOST_LISTED = 4  # contrasts in an error
 
 
 def limits_on_all(table: Responses) -> dict[str, str]:
@@ -25,18 +29,28 @@ def limits_on_all(table: Responses) -> dict[str, str]:
     return {**names, CELLS: "cell"}
 
 
-def names_of_limits(table: Responses) -> list[str]:
-    """Return all names that limits may have."""
+def contrasts_compared(table: Responses) -> list[Contrast]:
+    """Return what is compared: groups, or the models of one group."""
     contrasts = factorial.contrasts_of(table)
-    if not contrasts:  # one group of several models
-        contrasts = [Contrast("overall", *of) for of in sides(table.models)]
+    return contrasts or [Contrast("overall", *of) for of in sides(table.models)]
+
+
+def names_of_contrasts(table: Responses) -> list[str]:
+    """Return the names of all contrasts, with those from the mean of all groups."""
+    contrasts = contrasts_compared(table)
     names = [contrast.name for contrast in contrasts]
     for contrast in contrasts:
         if contrast.level in ("overall", "main") and contrast.against == "pairs":
             names += [f"{label} - mean" for label in contrast.name.split(" - ")]
-    for name in limits_on_all(table):
-        names += [form.format(name) for form in FORMS]
-    return checks.once([*names, *requirements.OF_ALL])
+    return checks.once(names)
+
+
+def names_in_brackets(table: Responses) -> list[str]:
+    """Return what may stand in brackets behind a contrast: estimands, models, items and templates."""
+    models = [model for model in table.models if model]
+    between = [" - ".join(pair) for pair in itertools.permutations(models, 2)]
+    labels = [*table.frame["item"].unique(), *table.frame["template"].unique()]
+    return checks.once([*ESTIMANDS, *models, *between, *filter(None, labels)])
 
 
 def check_names(table: Responses, limits: str) -> None:
@@ -47,33 +61,70 @@ def check_names(table: Responses, limits: str) -> None:
     InputError
         If a name is unknown; it has examples of valid names.
     """
-    known = names_of_limits(table)
+    contrasts = names_of_contrasts(table)
     for limit in requirements.read_requirements(limits):
-        if requirements.CHANCE.fullmatch(limit.name):
-            continue
+        quantity = requirements.quantity_of(limit.name)
+        every = [*limits_on_all(table)]
+        known = [*contrasts, *every]
+        if quantity.is_probability:
+            known += [_any(name) for name in every]
+        elif not quantity.is_size:
+            known += requirements.OF_ALL
         try:
-            requirements.contrast_named(limit.name, known)
+            _, brackets, _ = requirements.contrast_named(quantity.name, known)
         except InputError as error:
-            raise error.retold(hint=_hint(table, limit.name, error.parts["hint"])) from None
+            raise _unknown(table, limit.name, error.parts["hint"]) from None
+        _check_brackets(table, brackets)
+
+
+def _check_brackets(table: Responses, brackets: Sequence[str]) -> None:
+    """Refuse brackets behind a contrast that name nothing of the table."""
+    valid = names_in_brackets(table)
+    for label in brackets:
+        if label not in valid:
+            models = [model for model in table.models if model]
+            named = "an estimand, a model, an item or a template in brackets"
+            problem = f"expected {named}, such as {join_words([*ESTIMANDS, *models[:2]], 'or')}"
+            hint = checks.nearest(label, valid)
+            raise InputError(problem, where="requirement", found=label, hint=hint)
+
+
+def _any(name: str) -> str:
+    """Return the name of a probability that any of several contrasts is meant."""
+    return name.replace(requirements.EVERY, requirements.ANY, 1)
+
+
+def _unknown(table: Responses, name: str, nearest: str) -> InputError:
+    """Return the error for an unknown name, with the forms that names have."""
+    contrasts, every = names_of_contrasts(table), [*limits_on_all(table)]
+    listed = contrasts[:MOST_LISTED]
+    if len(contrasts) > MOST_LISTED:
+        listed.append(f"{len(contrasts) - MOST_LISTED} more contrasts")
+    valid = [*listed, *every, *requirements.OF_ALL, "|NAME|", "P(NAME < NUMBER)", "P(|NAME| > NUMBER)"]  # fmt: skip
+    error = checks.unknown(name, valid, "requirement", most=len(valid))
+    return error.retold(hint=_hint(table, name, nearest))
 
 
 def _hint(table: Responses, name: str, nearest: str) -> str:
-    """Say which name may be meant, with two examples of the table."""
-    contrasts = factorial.contrasts_of(table)
+    """Say which name may be meant, with examples of the table."""
     hints = [f"{nearest[:1].upper()}{nearest[1:]}"] if nearest else []
-    if table.factors and "each group" in name:
+    if table.factors and re.search(r"\b(each|any) group\b", name):
         hints = ["These groups cross factors: write each level of a factor, or each cell."]
     elif table.factors and (within := _between_cells(table, name)):
         hints = [within]
-    examples = [f'"{contrasts[0].name} > -0.05"'] if contrasts else []
+    contrasts = contrasts_compared(table)
+    examples = []
+    if contrasts:
+        simple = [contrast.name for contrast in contrasts if contrast.level == "simple"]
+        examples.append(f'"{[*simple, contrasts[0].name][0]} > -0.05"')
     if table.factors:
-        simple = next((contrast.name for contrast in contrasts if contrast.level == "simple"), "")
-        examples = [f'"{simple} > -0.05"'] if simple else examples
         examples += ['"|each level - mean| < 0.05"', f'"{table.groups[0]} - mean > -0.05"']
-    elif contrasts:
+        examples.append('"P(|any cell - mean| > 0.05) < 0.05"')
+    elif len(table.groups) > 1:
         examples.append('"|each group - mean| < 0.05"')
+        examples.append('"P(|any group - mean| > 0.05) < 0.05"')
     if examples:
-        hints.append(f"Write for example {', '.join(examples[:-1])} or {examples[-1]}")
+        hints.append(f"Write for example {join_words(examples, 'or')}")
     return " ".join(hints)
 
 

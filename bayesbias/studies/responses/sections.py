@@ -1,7 +1,7 @@
 """What is shown of responses: published scores beside the model's estimates, contrasts, variance, and what they say."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from bayesbias.studies.responses import agreement, factorial
 from bayesbias.studies.responses.fitting import MOST_SAID, ResponsesResult
 from bayesbias.studies.responses.hidden_words import REST, WORD
 from bayesbias.studies.responses.kinds.kind import LITTLE_PROBABILITY
-from bayesbias.studies.responses.table import ASKED, Responses
+from bayesbias.studies.responses.table import ASKED, LABELS, Responses
 from bayesbias.studies.responses.template_scores import answers_by_group, template_scores
 
 QUESTION = "Do answers differ between groups, for these words and prompts and for new ones?"
@@ -115,11 +115,23 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     table = result.responses
     raters = ["rater"] * table.rated
     found = table.frame[["group", "word", "template", "item", "model", *raters]].nunique()
-    found = found.rename({"word": table.noun, **table.categories})
+    found = found.rename({"word": table.noun, "template": "prompt", **table.categories})
     counts = ", ".join(number_of(n, noun) for noun, n in found.items() if n > 1)
-    size = f"{len(table.frame):,} of {table.coverage['rows_read']:,} answers: {counts}"
+    size = f"{_answers_to_questions(table)}: {counts}"
     subject = " and ".join(model for model in table.models if model) or "responses"
     return common.header_of(result.fit, subject, size, "published scores")
+
+
+def _answers_to_questions(table: Responses) -> str:
+    """Say how many answers are used, and of repeated ones how many questions they answer."""
+    n, read = len(table.frame), table.coverage["rows_read"]
+    answers = f"{n:,} answers" if n == read else f"{n:,} of {read:,} answers"
+    labels = [*LABELS, *table.beside]
+    times = table.frame.groupby(labels, observed=True).size()
+    if len(times) == n or table.frame[ASKED].eq("").all(axis=None):
+        return answers if n < read else f"{n:,} of {read:,} answers"
+    same = f", {times.iloc[0]} times each" if times.nunique() == 1 else ""
+    return f"{answers} to {len(times):,} questions{same}"
 
 
 def overall(
@@ -182,6 +194,30 @@ def _second_scale(
             more=more,
             importance=partial(importance, True),
             show_on="terminal page",
+        )
+    ]
+
+
+def _cells(result: ResponsesResult, view: View) -> list[Section]:
+    """Return a section with each cell against the mean of all cells, where groups cross factors."""
+    import bayesbias as bb
+
+    if not result.responses.factors:
+        return []
+
+    def rows() -> pd.DataFrame:
+        frame = result.contrasts(view.prob, "population", factorial.CELL, detail=True)
+        return frame[frame["scale"] == result.main_scale]
+
+    models = ["model"] * (len(result.responses.models) > 1)
+    return [
+        Section(
+            "cells",
+            f"Each cell and the mean of all cells, for {result.estimands['population']}",
+            rows,
+            (*models, "contrast", *CONTRAST_COLUMNS),
+            figure=lambda: bb.plots.plot_response_models(result, prob=view.prob, level="cell"),
+            show_on="fold",
         )
     ]
 
@@ -333,15 +369,14 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 lambda: first,
                 (*labels, *CONTRAST_COLUMNS),
                 more="--detail, or contrasts(), has all." if labelled else "",
-                figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
-                if labelled
-                else None,
+                figure=lambda: bb.plots.plot_response_models(result, prob=view.prob),
                 importance=importance_of_factors
                 if result.responses.factors
                 else partial(importance, len(first["label"].unique()) > MOST_SAID),
                 show_on="terminal page",
             ),
             *_second_scale(result, view, labels[:1]),
+            *_cells(result, view),
             Section(
                 "contrasts",
                 "All differences, overall, by item and by template",
@@ -469,10 +504,14 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
     subject = result.subject
-    of_data = table.notes if len(table.notes) > MOST_SAID else ()  # one of each item, at most
-    notes = [*of_data[:1], *result.notes[len(of_data) :]]
+    items = {*table.frame["item"]}
+    of_data = [note for note in table.notes if note.partition(": ")[0] in items]
+    if len(of_data) <= MOST_SAID:
+        of_data = []
+    notes = [note for note in result.notes if note not in of_data[1:]]
     if of_data:
-        notes.insert(1, f"The details say this of the {len(of_data) - 1} others.")
+        first = notes.index(of_data[0])
+        notes.insert(first + 1, f"The details say this of the {len(of_data) - 1} others.")
     if table.published == "answers":
         notes.append("Score per reply: from -1 to 1; above 0 follows the stereotype.")
     counts = ", ".join(
@@ -486,7 +525,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         notes.append(f"Answers left out: {counts}{such}.")
     if table.rated:
         notes.append(agreement.in_words(result.agreement()))
-    warnings = _lost(table.coverage["groups"])
+    of_filters, is_warning = _by_filter(table.coverage.get("filters"))
+    notes += [] if is_warning else of_filters
+    warnings = [*(of_filters if is_warning else []), *_lost(table.coverage["groups"])]
     apart = table.coverage["apart"]
     if hidden := table.coverage.get("hidden"):
         warnings.append(
@@ -549,15 +590,37 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
 
 
+def _by_filter(filters: Mapping[str, Any] | None) -> tuple[list[str], bool]:
+    """Say which filter of the answers is taken, and whether it is a warning: the others differ."""
+    if not filters:
+        return [], False
+    taken, others = some(filters["taken"]), some(filters["others"])
+    about = f"Filters score the same answers: {taken} (taken) and {others}."
+    differ, of = filters["differ"], filters["of"]
+    if not of:
+        return [f"{about} --columns filter=NAME takes another."], False
+    if not differ:
+        return [f"{about} Their scores are equal."], False
+    about = f"{about} They differ in {differ:,} of {of:,} answers."
+    if filters.get("named"):
+        return [about], False
+    name, other = filters["others"][0], "another" if len(filters["others"]) > 1 else "the other"
+    return [f"{about} Report which; --columns filter={name} takes {other}."], True
+
+
 def _compared(table: Responses) -> tuple[int, str]:
     """Return how many differences are compared, and what they are called."""
     groups, models = len(table.groups), len(table.models)
     pairs = [each for each in factorial.contrasts_of(table) if each.against == "pairs"]
     if groups < 2:
         return math.comb(models, 2), "pairs of models are compared"
-    number = len(pairs) * (models + math.comb(models, 2))
+    sets = models + math.comb(models, 2)
+    number = len(pairs) * sets
     if table.factors:
-        return number, "differences are compared (main effects, simple effects, interactions)"
+        levels = [each.level for each in factorial.contrasts_of(table) if each.against != "mean"]
+        nouns = {"main": "main effect", "simple": "simple effect", "interaction": "interaction"}
+        parts = [number_of(levels.count(name) * sets, noun) for name, noun in nouns.items()]
+        return len(levels) * sets, f"differences are compared ({', '.join(parts)})"
     if models > 1:
         return number, "differences are compared"
     return number, "pairs of groups are compared"

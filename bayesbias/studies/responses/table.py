@@ -37,7 +37,7 @@ USUAL = {
     "group": ("group", "gender", "race", "religion", "class", "ethnicity", "sex"),
     "word": ("pair", "word", "name", "person", "noun", "noun_pair", "candidate", "applicant"),
     "template": ("template", "prompt", "frame"),
-    "item": ("item", "profession", "occupation", "job", "emotion"),
+    "item": ("item", "profession", "occupation", "job", "emotion", "scenario"),
     "model": ("model", "classifier", "llm"),
     "repeat": ("repeat", "epoch", "sample", "run"),
 }  # fmt: skip
@@ -49,6 +49,8 @@ SCORES = ("name", "score", "n", "mean_score", "t", "p_value")
 _FEWEST_REPLIES = 5  # to a prompt, for an estimate of what they share
 PROMPT = ["model", "item", "template"]  # what a chat model replied to
 ASKED = ["item", "template", "word"]  # what tells one question from another
+ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
+"""The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,8 @@ class Responses:
         ``repeats``: rows that have the labels of another, the number of the repeat included.
         ``apart``: columns that are not used and whose labels tell such rows apart. ``distinct``: those
         whose labels are mostly of one row.
+        ``filters``: of samples of lm-evaluation-harness with several, which are ``taken``, the ``others``,
+        and how many answers they score differently (``differ``) of how many (``of``).
         ``hidden``: words of groups that stand in prompts or items, where no column has words.
     outcome : str
         What the outcome is called in sentences.
@@ -402,9 +406,11 @@ def notes_of_groups(
     if not others:
         return []
     crossed = factorial.CROSS.join([named["group"], others[0]])
+    roles = {ours: theirs for ours, theirs in named.items() if ours != theirs} | {"group": crossed}
+    columns = ",".join(f"{ours}={roles[ours]}" for ours in USUAL if ours in roles)
     return [
         f"The groups are those of {named['group']}. --columns "
-        f'"group={crossed}" compares those of {others[0]} too.'
+        f'"{columns}" compares those of {others[0]} too.'
     ]
 
 

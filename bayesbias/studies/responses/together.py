@@ -7,12 +7,12 @@ that the variances of their differences tell: :math:`\operatorname{cov}(a, b) = 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from bayesbias.core import InputError
 from bayesbias.inference.estimates import estimates, labeled_draws
 from bayesbias.inference.linear import Key, Quantities, mixtures_of, weights_of
 from bayesbias.studies.responses import factorial
@@ -142,31 +142,28 @@ def rates(result: ResponsesResult, prob: float, estimand: str) -> pd.DataFrame:
     return frame.sort_values(by, ascending=[True, False][-len(by) :], ignore_index=True)
 
 
-def exceeding(result: ResponsesResult, limit: float, against: str) -> float:
-    """Return the probability that any difference is larger than a limit, whatever its sign.
+def draws_of(result: ResponsesResult, rows: pd.DataFrame) -> np.ndarray:
+    """Return joint draws of contrasts over all items and templates, shape (n, rows).
 
-    `against` is ``pairs``, ``others`` or ``mean``.
+    Rows have ``model, drawn, times`` and one estimand. For what is not new, draws have the mean and SD
+    of the row, which compares groups on the questions that both answered.
+
+    Raises
+    ------
+    InputError
+        If a row is of one item or template.
     """
-    labels, draws = result.answer_kind.joint(result, "population")
+    if not rows["level"].isin(("overall", "models")).all():
+        problem = "expected a probability over all items and prompts"
+        hint = f"Leave out ({rows['name'].iloc[0]}), or limit its interval"
+        raise InputError(problem, where="requirement", found=rows["name"].iloc[0], hint=hint)
+    estimand = str(rows["estimand"].iloc[0])
+    labels, draws = result.answer_kind.joint(result, estimand)
     places = {label: k for k, label in enumerate(labels)}
-    names = differences_named(result, against)
-    if against == "mean" and not result.responses.factors:
-        flat = draws.reshape(-1, len(labels))
-        model = np.array([label.rsplit(" | ", 1)[1] for label in labels])
-        values = flat.copy()
-        for name in {*model}:
-            values[:, model == name] -= flat[:, model == name].mean(axis=1, keepdims=True)
-    else:
-        values = of_rows(pd.Series(names, dtype=str), result, places, draws)
-    return float((np.abs(values) > limit).any(axis=1).mean())
-
-
-def differences_named(result: ResponsesResult, against: str) -> Sequence[str]:
-    """Return the series of the contrasts of each model that a limit on all of them is about."""
-    table = result.responses
-    return [
-        f"{each.name} | {model}"
-        for model in table.models
-        for each in factorial.contrasts_of(table)
-        if each.level in ("overall", "main") and each.against == against
-    ]
+    values = of_rows(rows["drawn"] + " | " + rows["model"], result, places, draws)
+    if estimand != "population":
+        center, sd = values.mean(axis=0), values.std(axis=0)
+        mean = rows["mean"].to_numpy(float) / rows["times"].to_numpy(float)
+        scale = rows["sd"].to_numpy(float) / np.where(sd > 0, sd, 1.0)
+        values = mean + (values - center) * scale
+    return values * rows["times"].to_numpy(float)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.responses import quick
+from matplotlib.figure import Figure
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -14,7 +15,7 @@ from bayesbias.models.variants import with_factors
 from bayesbias.studies import requirements
 from bayesbias.studies.responses import factorial
 from bayesbias.studies.responses.limits import check_names
-from bayesbias.studies.responses.sections import _of_factors_in_words
+from bayesbias.studies.responses.sections import _of_factors_in_words, sections
 
 EFFECT = {("f", "a"): 0.0, ("f", "b"): 0.6, ("f", "c"): 0.3, ("m", "a"): 0.2, ("m", "b"): 0.1, ("m", "c"): 0.4}  # fmt: skip
 
@@ -173,6 +174,33 @@ def test_cells_are_compared_with_their_mean(found):
     by_level = [of_levels.loc[f"{name} - mean", ["hpdi_low", "hpdi_high"]] for name in "abc"]
     half = of_levels.loc["f - m", ["hpdi_low", "hpdi_high"]].abs().max() / 2
     assert levels.value == pytest.approx(max([*(ends.abs().max() for ends in by_level), half]))
+
+
+def test_cells_have_a_figure_and_a_table_of_their_own(found):
+    rows = found.contrasts(estimand="population", level="cell").sort_values("mean")
+    ax = bb.plots.plot_response_models(found, level="cell", ax=Figure().subplots())
+    shown = [label.get_text().replace("\N{MINUS SIGN}", "-") for label in ax.get_yticklabels()]
+    assert sorted(shown) == sorted(rows["contrast"])
+    drawn = ax.data[ax.data["estimand"] == "population"]
+    assert drawn["contrast"].tolist() == rows["contrast"].tolist()
+    (section,) = [
+        part
+        for part in sections(found, bb.View().resolved(rope=found.rope))
+        if part.name == "cells"
+    ]
+    assert sorted(section.make()["contrast"]) == sorted(rows["contrast"])
+
+
+def test_the_note_counts_differences_by_kind(found):
+    known = factorial.contrasts_of(found.responses)
+    numbers = [
+        len([each for each in known if each.level == level and each.against != "mean"])
+        for level in ("main", "simple", "interaction")
+    ]
+    said = bb.interpret(found)
+    assert f"Largest of {numbers[2]} interactions" in said.headline
+    counts = "{} main effects, {} simple effects, {} interactions".format(*numbers)
+    assert any(f"{sum(numbers)} differences are compared ({counts})" in note for note in said.notes)
 
 
 @pytest.mark.parametrize(

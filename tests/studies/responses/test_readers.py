@@ -197,6 +197,8 @@ def test_samples_of_lm_eval_are_compared_on_the_same_items(tmp_path):
     assert table.frame["template"].unique().tolist() == ["winogender"]
     usual = bb.studies.load_responses(files)
     assert usual.groups == table.groups
+    assert usual.outcome == "acc"
+    assert "The outcome is acc (1: the right answer)." in usual.notes
     assert table.is_choice
     assert table.frame["item"].nunique() == 6
 
@@ -225,6 +227,8 @@ def test_fields_of_the_harness_are_no_labels_to_name(tmp_path):
         )  # fmt: skip
     path.write_text("\n".join(map(json.dumps, lines)))
     said = bb.interpret(fitted(bb.studies.load_responses(path)))
+    outcome = "The outcome is acc (1: the right answer), not acc_norm."
+    assert any(text.startswith(outcome) for text in said.notes)
     (repeats,) = [text for text in [*said.warnings, *said.notes] if "count as repeats" in text]
     assert "If a column (who) tells them apart" in repeats
     assert "--columns template=NAME,word=NAME" in repeats
@@ -242,9 +246,11 @@ def test_filters_of_lm_eval_are_scores_of_one_answer(tmp_path):
     assert table.coverage["rows_read"] == 24  # 12 questions of each model
     assert table.coverage["repeats"] == 0
     assert (table.frame["outcome"] == 1).all()  # the same filter in both files
-    note = next(note for note in table.notes if "filter" in note)
-    assert "strict" in note
-    assert "flexible" in note
+    expected = {"taken": ["strict"], "others": ["flexible"], "differ": 24, "of": 24}
+    assert table.coverage["filters"] == expected
+    (warning,) = [text for text in bb.interpret(fitted(table)).warnings if "Filters" in text]
+    assert "strict (taken) and flexible. They differ in 24 of 24 answers." in warning
+    assert "--columns filter=flexible takes the other" in warning
     other = bb.studies.load_responses(files, columns={"filter": "flexible"})
     assert (other.frame["outcome"] == 0).all()
     assert other.coverage["rows_read"] == 24
@@ -272,7 +278,7 @@ def test_metrics_of_lm_eval_are_scores_of_one_answer(tmp_path):
     path.write_text("\n".join(map(json.dumps, lines)))
     table = bb.studies.load_responses(path)
     assert table.frame["outcome"].tolist() == [line["acc"] for line in lines]
-    assert any("acc, not acc_norm" in note for note in table.notes)
+    assert any("acc (1: the right answer), not acc_norm" in note for note in table.notes)
     named = bb.studies.load_responses(path, columns={"outcome": "acc_norm"})
     assert named.frame["outcome"].tolist() == [line["acc_norm"] for line in lines]
     assert not named.notes
@@ -453,6 +459,7 @@ def test_the_long_table_of_fmat(tmp_path):
     assert table.groups == ["Female", "Male"]
     assert table.pairing == ["model", "item", "template"]
     assert differences(table)[0]["outcome"].tolist() == pytest.approx([-np.log(2)] * 4)
+    assert bb.studies.load_responses(path, refused=True).frame["outcome"].eq(0).all()
 
 
 def test_published_scores_of_the_chat_model():

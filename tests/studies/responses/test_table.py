@@ -231,3 +231,22 @@ def test_two_columns_of_groups_are_named(tmp_path):
         assert table.notes[0].endswith('"group=gender*race" compares those of race too.')
     assert not bb.responses_table(frame, group="gender").notes
     assert not bb.responses_table(crossed().assign(gender="x")).notes
+
+
+def test_the_note_on_two_columns_of_groups_has_all_columns(tmp_path):
+    rows = [
+        (race, gender, f"{race}{gender}{k}", f"s{k}", k % 3)
+        for race in ("black", "white")
+        for gender in ("man", "woman")
+        for k in range(3)
+    ]
+    columns = ["race", "gender", "applicant", "scenario", "rating"]
+    path = tmp_path / "ratings.csv"
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.frame["item"].unique().tolist() == ["s0", "s1", "s2"]
+    (note,) = [note for note in table.notes if "--columns" in note]
+    command = '"outcome=rating,group=gender*race,word=applicant,item=scenario"'
+    assert f"--columns {command} compares those of race too." in note
+    named = dict(part.split("=") for part in command.strip('"').split(","))
+    assert [*bb.studies.load_responses(path, columns=named).factors] == ["gender", "race"]

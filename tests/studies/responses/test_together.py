@@ -6,8 +6,10 @@ import pytest
 from helpers.responses import choice_answers, crossed, fitted, quick
 
 import bayesbias as bb
+from bayesbias.core import InputError
 from bayesbias.studies import requirements
-from bayesbias.studies.responses import together
+from bayesbias.studies.responses import limits
+from bayesbias.studies.responses.sections import header
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +97,98 @@ def test_the_probability_of_any_difference(four):
     _, draws = four.answer_kind.joint(four, "population")
     flat = draws.reshape(-1, 4)
     expected = (np.ptp(flat, axis=1) > 0.5).mean()
-    assert together.exceeding(four, 0.5, "pairs") == pytest.approx(expected)
     text = "P(|any difference| > 0.5) < 0.05, P(|any group - mean| > 50) < 0.05"
     first, second = requirements.check_requirements(four, text)
     assert first.value == pytest.approx(expected)
     assert second.met
+    (mean,) = requirements.check_requirements(four, "P(|any group - mean| > 0.3) < 0.05")
+    centered = flat - flat.mean(axis=1, keepdims=True)
+    assert mean.value == pytest.approx((np.abs(centered) > 0.3).any(axis=1).mean())
+
+
+def test_the_probability_of_a_named_contrast(four):
+    _, draws = four.answer_kind.joint(four, "population")
+    gap = np.subtract(*draws.reshape(-1, 4)[:, :2].T)
+    text = "P(a - b < -0.1) < 1, P(b - a > 0.1) < 1, P(|a - b| > 0.2) < 1, P(|b - a|>0.2) < 1"
+    found = [check.value for check in requirements.check_requirements(four, text)]
+    below, large = (gap < -0.1).mean(), (np.abs(gap) > 0.2).mean()
+    assert found == pytest.approx([below, below, large, large])
+    (listed,) = requirements.check_requirements(four, "P(a - b (listed_words) < 0) < 1")
+    rows = four.contrasts(estimand="listed_words", level="overall").set_index("contrast")
+    assert listed.value == pytest.approx(rows.loc["a - b", "p_below_zero"], abs=0.03)
+    with pytest.raises(InputError, match="over all items"):
+        requirements.check_requirements(four, "P(a - b (i0) < 0) < 1")
+
+
+def test_bars_are_the_size_of_any_contrast(four):
+    rows = four.contrasts(level="overall").set_index(["estimand", "contrast"])
+    text = "|a - b| < 9, |b - a (listed_words)| < 9, |a - b| (listed_words) < 9, |a - mean| < 9"
+    new, turned, listed, mean = requirements.check_requirements(four, text)
+    sizes = rows[["hpdi_low", "hpdi_high"]].abs().max(axis=1)
+    assert new.value == pytest.approx(sizes["population", "a - b"])
+    assert turned.value == listed.value == pytest.approx(sizes["listed_words", "a - b"])
+    assert mean.value == pytest.approx(0.75 * sizes["population", "a - others"])
+    each = requirements.check_requirements(four, "|each difference| (listed_words) < 9")[0]
+    pairs = [name for name in rows.loc["listed_words"].index if "others" not in name]
+    assert each.value == pytest.approx(sizes["listed_words"][pairs].max())
+
+
+def test_an_unmet_limit_names_what_does_not_meet_it(four):
+    rows = four.contrasts(estimand="population", level="overall").set_index("contrast")
+    pairs = rows[~rows.index.str.endswith("others")]
+    assert (pairs["hpdi_low"] < 0).any()
+    (check,) = requirements.check_requirements(four, "each difference > 5")
+    row = pairs.loc[pairs["hpdi_low"].idxmin()]
+    assert not check.undecided
+    assert check.line.startswith(
+        f"each difference > 5 is NOT met: {row.name} is {row['mean']:+.3f} "
+        f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]; also "
+    )
+    assert len(check.others) == 5
+    assert check.line.endswith("and 3 more") or check.line.endswith(", 3 more")
+    name, limit = "a - b", rows.loc["a - b", "mean"]
+    (unsure,) = requirements.check_requirements(four, f"{name} < {limit}")
+    assert (unsure.met, unsure.undecided) == (False, True)
+    assert "the interval does not decide: more words, prompts or items are needed" in unsure.line
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "|a - b| < 1", "|b - a (new_words)| < 1", "|each group - mean| (i1) < 1", "|a - mean| < 1",
+        "P(|any group - mean| > 1) < .1", "P(a - b < -1) < .1", "P(|each difference| < 1) > .9",
+    ],
+)  # fmt: skip
+def test_names_with_bars_and_of_probabilities_are_known_before_the_fit(four, limit):
+    limits.check_names(four.responses, limit)
+
+
+@pytest.mark.parametrize(
+    ("limit", "problem"),
+    [
+        ("|a - z| < 1", "P(|NAME| > NUMBER), got '|a - z|'"),
+        ("P(|any cell - mean| > 1) < 1", '"P(|any group - mean| > 0.05) < 0.05"'),
+        ("|any group - mean| < 1", "each group - mean"),
+        ("|a - b| (new_wrods) < 1", "got 'new_wrods'. Did you mean 'new_words'?"),
+        ("each group - mean (zz) < 1", "expected an estimand, a model, an item or a template"),
+    ],
+)
+def test_other_names_are_refused_before_the_fit(four, limit, problem):
+    with pytest.raises(InputError) as error:
+        limits.check_names(four.responses, limit)
+    assert problem in str(error.value)
+
+
+def test_the_header_counts_questions_that_are_repeated(four):
+    assert "180 of 180 answers: 4 groups, 20 words, 3 prompts, 3 items" in bb.output.to_text(four)
+    frame = four.responses.frame
+    twice = quick(pd.concat([frame, frame]).drop(columns="repeat"), draws=100, chains=2)
+    assert "\n360 answers to 180 questions, 2 times each: 4 groups" in bb.output.to_text(twice)
+    uneven = pd.concat([frame, frame[:5]]).drop(columns="repeat")
+    table = bb.responses_table(uneven.assign(outcome=[np.nan, *uneven["outcome"][1:]]))
+    assert header(bb.fit_responses(table, draws=100, chains=2), None)[1].startswith(
+        "184 of 185 answers to 180 questions: "
+    )
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -136,7 +137,9 @@ def load_responses(
                 valid=None if theirs in fields else fields,
                 hint="--layout table takes any column of a file" if theirs in fields else None,
             )
-    known = frame.columns if form.is_open else [*COLUMNS, *tables.USUAL["outcome"]]
+    known = frame.columns
+    if not form.is_open:  # outcome is among the usual names, too
+        known = pd.Index(checks.once([*COLUMNS, *tables.USUAL["outcome"]]))
     free = [name for name in known if name in frame and name not in beside.names]
     free = [name for name in free if name not in factors]
 
@@ -147,7 +150,10 @@ def load_responses(
         frame, free, asked, fields=fields, refused=refused, command=command
     )
     notes = [note for part in answers.values() for note in part.notes]
-    notes = [*checks.once(notes), *_scores_left_out([*answers.values()], asked)]
+    notes = [*checks.once(notes), *_scores_taken([*answers.values()], asked, refused)]
+    by_filter = _filters([*answers.values()])
+    if by_filter and wanted_filter is not None:
+        by_filter["named"] = True
 
     text = next((name for name in TEXTS if name in frame.columns), None)
     if text and not {*tables.ASKED} & {*named}:
@@ -175,9 +181,15 @@ def load_responses(
         of_items |= part.notes_of_items
     notes += [_note_of_item(table, item, note) for item, note in of_items.items()]
     outcomes = {part.outcome or table.outcome for part in answers.values()}
+    if "outcome" not in asked:
+        first = {part.scores[0] for part in answers.values() if part.scores and not part.outcome}
+        if len(first) == 1:
+            outcomes = {name.replace("outcome", first.copy().pop(), 1) for name in outcomes}
+    coverage = {**table.coverage, "filters": by_filter} if by_filter else table.coverage
     several = "the second names" if of_items else "outcome"
     return replace(
         table,
+        coverage=coverage,
         outcome="refused" if refused else outcomes.pop() if len(outcomes) == 1 else several,
         published=form.published,
         noun=next(iter(answers.values())).noun,
@@ -277,25 +289,29 @@ def _one_layout(answers: Mapping[Path, Answers]) -> Layout:
     return next(known for known in LAYOUTS if known.name in files)
 
 
-def _scores_left_out(answers: Sequence[Answers], asked: Mapping[str, str]) -> list[str]:
-    """Say which of several scores of one answer is taken."""
-    notes = []
-    others: dict[str, list[str]] = {}  # by the filter that is taken
-    for part in answers:
-        others.setdefault(part.filter, []).extend(part.other_filters)
-    for taken, names in others.items():
-        if names:
-            notes.append(
-                f"The filter {taken} is taken, not {some(checks.once(names))}: they score the same "
-                "answers. --columns filter=NAME takes another."
-            )
-    several = [part.scores for part in answers if len(part.scores) > 1]
-    if several and "outcome" not in asked:
-        taken, *left = several[0]
-        notes.append(
-            f"The outcome is {taken}, not {some(left)}. --columns outcome=NAME takes another."
-        )
-    return notes
+def _scores_taken(answers: Sequence[Answers], asked: Mapping[str, str], refused: bool) -> list[str]:
+    """Say which score of a tool is the outcome, what its numbers are, and which others there are."""
+    known = [part for part in answers if part.scores]
+    if not known or "outcome" in asked or refused:
+        return []
+    taken, *others = max(known, key=lambda part: len(part.scores)).scores
+    one = f" ({known[0].one})" if known[0].one else ""
+    if not others:
+        return [f"The outcome is {taken}{one}."] if one else []
+    return [
+        f"The outcome is {taken}{one}, not {some(others)}. --columns outcome=NAME takes another."
+    ]
+
+
+def _filters(answers: Sequence[Answers]) -> dict[str, Any]:
+    """Return which filter is taken, the others, and how many answers these score differently."""
+    parts = [part for part in answers if part.other_filters]
+    if not parts:
+        return {}
+    names = [name for part in parts for name in part.other_filters]
+    differ, of = (sum(numbers) for numbers in zip(*(part.by_filter for part in parts), strict=True))
+    taken = checks.once(part.filter for part in parts)
+    return {"taken": taken, "others": checks.once(names), "differ": differ, "of": of}
 
 
 def _published_scores(

@@ -24,6 +24,7 @@ from bayesbias.studies.responses.readers.layout import (
 )
 
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0}  # as the accuracy of Inspect counts them
+_LETTERS = "1: C, correct; 0: I, incorrect, or N, no answer"
 _HEADER = "header.json"
 
 
@@ -61,7 +62,15 @@ def read(source: Source, request: Request) -> Answers:
     numbers = [str(sample.get("id")) for sample in samples]
     frame = with_defaults(pd.DataFrame(rows), {"item": numbers, "template": about.get("task", "")})
     frame["outcome"] = frame[next(iter(names))] if names else None
-    return Answers(frame, scores=tuple(names), fields=tuple(frame.columns))
+    one = _LETTERS if _has_letters(samples[0]) else ""
+    return Answers(frame, scores=tuple(names), one=one, fields=tuple(frame.columns))
+
+
+def _has_letters(sample: Mapping[str, Any]) -> bool:
+    """Whether the first score of a sample is a letter of Inspect."""
+    scores = [*(sample.get("scores") or {}).values()]
+    value = scores[0].get("value") if scores else None
+    return isinstance(value, str) and value in _VALUES
 
 
 def _bbq(samples: list[dict[str, Any]], model: str, path: Path) -> Answers:

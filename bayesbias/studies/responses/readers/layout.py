@@ -95,8 +95,12 @@ class Answers:
         What an answer to an item means.
     scores : tuple of str
         Scores of the same answer, of which the first is the outcome.
+    one : str
+        What the numbers of the first score stand for, where it is known.
     filter, other_filters : str, tuple of str
         The filter of lm-evaluation-harness that was taken, and those that were not.
+    by_filter : tuple of int
+        How many answers another filter scores differently, and how many are compared.
     published_scores, answer_counts : DataFrame, optional
         As of `Responses`.
     fields : tuple of str, optional
@@ -112,8 +116,10 @@ class Answers:
     notes: tuple[str, ...] = ()
     notes_of_items: Mapping[str, str] = field(default_factory=dict)
     scores: tuple[str, ...] = ()
+    one: str = ""
     filter: str = ""
     other_filters: tuple[str, ...] = ()
+    by_filter: tuple[int, int] = (0, 0)
     published_scores: pd.DataFrame | None = None
     answer_counts: pd.DataFrame | None = None
     fields: tuple[str, ...] | None = None

@@ -34,6 +34,14 @@ METRICS = (
     "pct_male_preferred",
     "likelihood_diff",
 )
+_ONE = {
+    "acc": "1: the right answer",
+    "acc_norm": "1: the right answer",
+    "exact_match": "1: the target answer",
+    "pct_stereotype": "1: the stereotype",
+    "pct_male_preferred": "1: the male word",
+}
+"""What 1 stands for in metrics of 0 and 1."""
 FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
 _BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
@@ -77,7 +85,25 @@ def read(source: Source, request: Request) -> Answers:
     named = {*request.columns.values()}
     no_labels = [name for name in (*_OF_HARNESS, *metrics) if name in out and name != "outcome"]
     out = out.drop(columns=[name for name in no_labels if name not in named])
-    return Answers(out, scores=tuple(metrics), filter=taken, other_filters=others)
+    return Answers(
+        out,
+        scores=tuple(metrics),
+        one=_ONE.get(metrics[0], "") if metrics else "",
+        filter=taken,
+        other_filters=others,
+        by_filter=_differ_by_filter(source.rows, taken, request.columns.get("outcome")),
+    )
+
+
+def _differ_by_filter(rows: pd.DataFrame, taken: str, outcome: str | None) -> tuple[int, int]:
+    """Return how many answers another filter scores differently, and how many are compared."""
+    names = [outcome] if outcome in rows else _metrics(rows)
+    if not taken or not names:
+        return 0, 0
+    score = rows[names[0]].map(_first).astype(str)
+    question = rows["doc_id"].astype(str)
+    several = score.groupby(question).nunique() > 1
+    return int(several.sum()), len(several)
 
 
 def _task(path: Path) -> str:
