@@ -109,6 +109,15 @@ def test_limits_decide_the_exit_code(tmp_path):
         run(*seat, "--require", "converged")
 
 
+def test_a_required_option_is_marked_and_its_error_has_an_example(capsys, monkeypatch):
+    assert "next line nurse,90 [required]" in run("wefat", "--help")
+    monkeypatch.setattr(sys, "argv", ["bayesbias", "wefat", "--embedding", "minilm-static"])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert "--covariates: expected FILE (CSV: word,percent_women, next line nurse,90" in said
+
+
 def test_debias_says_how_many_words_keep_their_vectors(tmp_path):
     out = ["--out", str(tmp_path / "hard.npz")]
     listed = bb.hard_debias("minilm-static", "religion")
@@ -116,6 +125,7 @@ def test_debias_says_how_many_words_keep_their_vectors(tmp_path):
     total = len(listed.changed) + len(listed.unchanged)
     assert f"{len(listed.unchanged):,} of {total:,} words keep their vectors" in text
     assert "--neutralize all_others changes the others too" in text
+    assert "has no subwords. It lacks unknown words, which minilm-static builds" in text
     text = " ".join(run("debias", *VECTORS, "religion", "--neutralize", "all_others", *out).split())
     assert "--neutralize" not in text
 

@@ -204,9 +204,7 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
     questions = _questions(result)
     notes = []
     if questions:
-        notes.append(
-            f"d above 0, as expected, is a greater leaning {_first_questions(questions)}."
-        )
+        notes.append(f"d above 0, as expected, is a greater leaning {_first_questions(questions)}.")
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
         notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
