@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Abilities(Protocol):
     """What upper layers do with a result; `bayesbias.output.abilities` is it."""
 
-    def to_text(self, result: Any) -> str:
-        """Return a result as a terminal prints it."""
+    def to_python(self, result: Any) -> str:
+        """Return a result as Python prints it."""
 
     def to_html(self, result: Any) -> str:
         """Return a result as a notebook shows it."""
@@ -244,7 +244,7 @@ class Result(metaclass=_Shown):
 
     def __repr__(self) -> str:
         try:
-            return abilities().to_text(self)
+            return abilities().to_python(self)
         except BayesbiasError:  # such as a fit that has no contrasts
             return f"<{type(self).__name__}>"
 

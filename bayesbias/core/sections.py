@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+from bayesbias.core.advice import in_python
 from bayesbias.core.files import plain
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
@@ -216,13 +217,23 @@ class Interpretation:
         rows = [("Result", self.headline), *(("Warning", text) for text in self.warnings)]
         return [*rows, *(("Note", text) for text in self.notes)]
 
+    def in_python(self) -> Interpretation:
+        """Return the same with options of a command as arguments of Python."""
+        return Interpretation(
+            self.subject,
+            in_python(self.headline),
+            tuple(map(in_python, self.warnings)),
+            tuple(map(in_python, self.notes)),
+            lambda: [in_python(text) for text in self.details],
+        )
+
     def __repr__(self) -> str:
-        return "\n".join(f"{label:<9}{text}" for label, text in self.labelled())
+        rows = self.in_python().labelled()
+        return "\n".join(f"{label:<9}{text}" for label, text in rows)
 
     def _repr_html_(self) -> str:
-        return "".join(
-            f"<p><b>{label}</b> {html.escape(text)}</p>" for label, text in self.labelled()
-        )
+        rows = self.in_python().labelled()
+        return "".join(f"<p><b>{label}</b> {html.escape(text)}</p>" for label, text in rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""

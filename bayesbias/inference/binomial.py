@@ -544,7 +544,11 @@ def approximated(design: Design, method: str) -> Binomial:
 
 
 def _reduction_of(design: Design) -> Binomial:
-    """Return the reduction of counts, or of ordered levels, which are counts at each cut."""
+    """Return the reduction of counts, or of ordered levels, which are counts at each cut.
+
+    A likelihood with another `engine` has none, and is left to ``SAMPLERS`` of
+    `bayesbias.inference.fitting`.
+    """
     sampler = design.outcome_type.engine
     if sampler == "counts":
         return Binomial.of(design)

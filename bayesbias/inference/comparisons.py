@@ -8,21 +8,22 @@ the product of its weights. What the means hold for is said in `bayesbias.infere
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.core import InputError, checks, factors as crossing, join_words
+from bayesbias.core import InputError, checks, factors as crossing, join_words, nearest, some
 from bayesbias.inference.estimands import averaged, combinations, held_overall, sides_of
 from bayesbias.inference.linear import Key, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 
 OTHERS = "others"
 OVERALL = "overall"
 SUM_TO_ZERO = 1e-9
-_CLASS = "protected_class"
+_CLASS, _WORD = "protected_class", "protected_word"
 
 type Names = str | Mapping[str, float]
 """``"women - men"``, ``"women"``, or a weight for each name."""
@@ -151,7 +152,10 @@ def groups_compared(design: Design, sides: Sequence[Side]) -> list[str]:
 
 
 def key_of(sides: Sequence[Side]) -> Key:
-    """Return level, name and contrast of a comparison, as tables of contrasts have them."""
+    """Return level, name and contrast of a comparison, as tables of contrasts have them.
+
+    Single words that are compared keep their level, and are not taken for groups.
+    """
     by_level = [side for side in sides if side.level != OVERALL]
     if not by_level:
         return OVERALL, "all", sides[0].label
@@ -159,7 +163,7 @@ def key_of(sides: Sequence[Side]) -> Key:
     label = next(side.label for side in sides if side is not named)
     if named.printed:
         return named.printed, named.label, label
-    if min(named.weights.values()) > 0:
+    if min(named.weights.values()) > 0 or named.column == _WORD:
         return named.level, named.label, label
     return BETWEEN[named.label.endswith(f" - {OTHERS}")], named.label, label
 
@@ -234,13 +238,27 @@ def check_names(comparison: object, where: str) -> Names:
     return weights
 
 
-def unknown_name(comparison: Names, labels: Iterable[str], where: str) -> InputError:
-    """Return the error for a comparison with a name that no label has."""
+def unknown_name(
+    comparison: Names,
+    labels: Iterable[str],
+    where: str,
+    advise: Callable[[str], str | None] = lambda name: None,
+) -> InputError:
+    """Return the error for a comparison with a name that no label has.
+
+    Parameters
+    ----------
+    comparison : str or Mapping of str to float
+    labels : iterable of str
+    where : str
+    advise : callable
+        Returns what to do about the name; by default the error names the nearest label.
+    """
     labels = list(labels)
     parts = comparison.split(" - ") if isinstance(comparison, str) else [*comparison]
     missing = [part for part in parts if part not in labels]
     if missing:
-        return checks.unknown(missing[0], labels, where)
+        return checks.unknown(missing[0], labels, where, advise(missing[0]))
     problem = f"expected names of one kind, got {join_words(parts)}"
     return InputError(problem, where=where, hint="put one of them into on=")
 
@@ -258,18 +276,45 @@ def _side(
     """
     comparison = check_names(comparison, where)
     known: list[str] = []
+    words: list[str] = []
     for level, column in columns.items():
         labels = design.shown[column]
         weights = read_weights(comparison, labels)
         if weights is not None:
             return Side(level, column, label_of(comparison), weights)
-        known += labels
+        (words if column == _WORD else known).extend(labels)
         if column == _CLASS and factors:
             crossed = _of_factors(comparison, level, labels, factors)
             if crossed is not None:
                 return crossed
             known += [name for level_of in factors.values() for name in level_of.values()]
-    raise unknown_name(comparison, checks.once(known), where)
+
+    classes = design.shown.get(_CLASS, ()) if _CLASS in columns.values() else ()
+
+    def advise(name: str) -> str | None:
+        return nearest(name, known) or _lists_with(name) or _classes_or_words(classes, words, name)
+
+    raise unknown_name(comparison, checks.once([*known, *words]), where, advise)
+
+
+def _lists_with(name: str) -> str | None:
+    """Say which shipped lists have a class or an attribute set of some name."""
+    lists = []
+    for listed in list_wordlists():
+        words = load_wordlist(listed)
+        names = {*words.attribute_sets}
+        for group in words.classes:
+            names |= {group.name, group.attribute_class}
+        if name in names:
+            lists.append(listed)
+    return f"the shipped lists {join_words(lists)} have it" if lists else None
+
+
+def _classes_or_words(classes: Sequence[str], words: Sequence[str], name: str) -> str | None:
+    """Name the classes, which are rarely named in full; without classes the nearest word."""
+    if classes:
+        return f"the classes are {some(classes)}"
+    return nearest(name, words)
 
 
 def _of_factors(

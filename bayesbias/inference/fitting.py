@@ -313,7 +313,8 @@ SAMPLERS: Mapping[str, Callable[[Design, Mapping[str, Any], int], Sampled | None
 }
 """Samplers by NUTS of models that have no exact reduction, by the `engine` of their outcome.
 
-`bayesbias.inference.binomial.sample_quickly` comes first, and leaves to them what it does not fit.
+`bayesbias.inference.binomial.sample_quickly` comes first, and leaves to them what it does not fit. Its
+`_reduction_of` has the engines whose effects have a normal approximation.
 Each takes the design, the settings and the number of cores. It returns None for a model that it does
 not serve, which is then sampled row by row.
 """

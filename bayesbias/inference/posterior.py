@@ -219,7 +219,7 @@ class BiasFit(Result):
     # -- tables ------------------------------------------------------------------------------------
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Estimate the mean of the outcome per connection, or other group of the model's results.
+        """Estimate the mean of each connection, or other group; see `contrasts` for differences.
 
         Parameters
         ----------
@@ -320,7 +320,9 @@ class BiasFit(Result):
         DataFrame
             ``level, name, contrast, estimand, mean, hpdi_low, hpdi_high, p_below_zero, p_in_rope``;
             ``d``, the mean in SDs of single pairs, as `standardized` has it with its interval (not
-            with Student-t noise); and ``verdict``.
+            with Student-t noise); and ``verdict``. The printed row *attributes of man* has the level
+            ``attribute_set`` and the name ``man``. The printed row *career: men - women* has this level and
+            the name ``career``; ``compare("men - women", on="career")`` returns it too.
 
         Examples
         --------
@@ -348,7 +350,9 @@ class BiasFit(Result):
     ) -> pd.DataFrame:
         """Estimate a difference between means that you name.
 
-        Names are those that tables print: connections or attribute sets, classes and words.
+        Names are those that tables print: connections or attribute sets, classes and words. A class is
+        all its words: the classes of the list `weat6b` are ``male_terms`` and ``female_terms``, and
+        ``"woman - man"`` there compares two single words.
 
         Parameters
         ----------
@@ -375,7 +379,8 @@ class BiasFit(Result):
         Returns
         -------
         DataFrame
-            The columns of `contrasts`, with one row for each estimand. Its ``attrs`` have what
+            The columns of `contrasts`, with one row for each estimand. ``level`` is ``between`` or
+            ``others`` of classes, ``word`` of single words. Its ``attrs`` have what
             `bayesbias.plot_contrasts` needs to draw it.
 
         Raises

@@ -2,7 +2,8 @@
 
 In a notebook, an answer is a part between two comments of Markdown, a part that unfolds under the
 title "Answer", or a cell of code with the tag ``answer``. The first comment has the question, which
-students see in the place of the answer.
+students see in the place of the answer. The metadata of the cell may have a ``hint``, which students
+see below "Your code".
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from bayesbias.lesson.page import write_lesson
 
 NOTEBOOKS = ("02_means_of_means", "02b_model_what_pairs_share", "05_occupations_in_sentiment")
 """The notebooks for a class."""
+_ONE_HOUR = "thirty_word_lists.ipynb"
+"""The notebook of the lesson of an hour, which has neither outputs nor answers."""
 _ANSWERS = (
     re.compile(r"<!-- answer: (?P<question>.*?) -->.*?<!-- end of answer -->", re.DOTALL),
     re.compile(r"<details><summary>(?:Answer|Some answers)</summary>.*?</details>", re.DOTALL),
@@ -34,7 +37,7 @@ def write_kit(folder: checks.FilePath) -> list[Path]:
 
     The kit has the page of `write_lesson`, a plan of 50 minutes, notebooks for students without
     outputs and answers, and the same notebooks for the teacher, with both. The teacher's ones also
-    answer what is asked "for further work".
+    answer what is asked "for further work". One more notebook for students is a lesson of an hour.
 
     Parameters
     ----------
@@ -76,6 +79,9 @@ def write_kit(folder: checks.FilePath) -> list[Path]:
             target = out / part / f"{name}.ipynb"
             write_whole(target, json.dumps(version, indent=1, ensure_ascii=False) + "\n")
             written.append(target)
+    one_hour = out / "students" / _ONE_HOUR
+    write_whole(one_hour, (data_dir("lesson") / _ONE_HOUR).read_text(encoding="utf-8"))
+    written.append(one_hour)
     return written
 
 
@@ -88,7 +94,8 @@ def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
             cell["outputs"] = []
             cell["execution_count"] = None
             if "answer" in cell["metadata"].get("tags", []):
-                text = _CODE_TO_FILL
+                hint = cell["metadata"].pop("hint", "")
+                text = f"{_CODE_TO_FILL}\n{hint}".rstrip()
         else:
             for pattern in _ANSWERS:
                 text = pattern.sub(_to_fill, text)

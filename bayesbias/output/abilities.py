@@ -13,10 +13,10 @@ from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import View
 from bayesbias.output import page, registry, store
 from bayesbias.output.store import load_run
-from bayesbias.output.text import to_html, to_text
+from bayesbias.output.text import to_html, to_python
 
 __all__ = [
-    "draw", "interpret", "load_run", "save_run", "tables", "to_html", "to_text", "write_report",
+    "draw", "interpret", "load_run", "save_run", "tables", "to_html", "to_python", "write_report",
 ]  # fmt: skip
 
 

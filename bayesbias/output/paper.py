@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words, number_of, some
@@ -24,6 +25,7 @@ PAPER = (
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
 MOST_NAMED = 6  # fits of one model
+_LEVELS = {"between": "two groups", "others": "a group and the others"}
 SPECIAL = str.maketrans(
     {
         **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -325,7 +327,7 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
             raise InputError(problem, where="result", hint="give a table such as fit.contrasts()")
         labels = map(str, result.columns[: list(result).index("mean")])
         numbers = (*CONTRAST_COLUMNS, OBSERVED) if "p_below_zero" in result else MEAN_COLUMNS
-        shown = printed(result, [*labels, *numbers], prob)
+        shown = printed(_labels_in_words(result), [*labels, *numbers], prob)
     else:
         run = store.as_run(result)
         study, result, view = registry.shown(run.result, view or run.view)
@@ -337,13 +339,26 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
         if frame is None or frame.empty:
             raise InputError("the result has no rows of this table", where=name)
         title = f"% {sections[name].title}\n"
-        shown = printed(frame, sections[name].columns, view.prob)
+        shown = printed(_labels_in_words(frame), sections[name].columns, view.prob)
     cells = [[_latex(cell, column.is_number) for cell in cells] for column, _, cells in shown]
     written = pd.DataFrame(
         zip(*cells, strict=True), columns=[head.translate(SPECIAL) for _, head, _ in shown]
     )
     sides = "".join("r" if column.is_number else "l" for column, _, _ in shown)
     return title + written.to_latex(index=False, column_format=sides).rstrip()
+
+
+def _labels_in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with levels and estimands as the glossary has them: ``new words``."""
+    out = rows.copy()
+    if "estimand" in out:
+        of_words = out["level"].eq("word") if "level" in out else False
+        scopes = np.where(of_words, "new attributes", "new words")
+        out["estimand"] = out["estimand"].where(out["estimand"].ne("population"), scopes)
+        out["estimand"] = out["estimand"].replace("_", " ", regex=True)
+    if "level" in out:
+        out["level"] = out["level"].replace(_LEVELS).replace("_", " ", regex=True)
+    return out
 
 
 def _latex(cell: str, is_number: bool) -> str:

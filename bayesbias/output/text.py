@@ -9,13 +9,14 @@ import html
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import number_of
+from bayesbias.core.advice import in_python
 from bayesbias.core.conventions import PROB
 from bayesbias.core.files import records
 from bayesbias.core.sections import Column, Interpretation, Section, printed
@@ -28,6 +29,7 @@ NARROW = 12  # columns of text are not made narrower
 LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 MOST_ROWS = 200  # of one table; what is shown first has fewer
 MOST_LINES = 25  # of what is printed without --detail: one screen
+MOST_LINES_OF_CELL = 50  # in a notebook, whose cells scroll
 FEWEST_ROWS = 3  # of a table, however much is said below it
 # Names of rows are at the left, where JupyterLab puts cells at the right.
 _FIRST_CELL = re.compile(r"(<tr[^>]*>\s*)<td>")
@@ -68,22 +70,29 @@ def to_text(
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
     study, result, view = registry.shown(result, view)
-    header, tables, said = _screen(study, result, view, detail)
+    header = _header(study, result, view)
+    tables = _tables(study.sections(result, view), ("terminal", "detail" if detail else "brief"))
+    said = registry.interpretation(result, view)
+    if not detail:
+        _fit_on_screen(tables, view.prob, f"{header}\n\n{interpretation_text(said)}", MOST_LINES)
     tables += _tables(more, ("terminal", "detail" if detail else "brief"))
     blocks = [header, *(table.text(view.prob, detail) for table in tables)]
     return "\n\n".join([*blocks, interpretation_text(said, detail)])
 
 
-def _screen(
-    study: Study, result: Any, view: View, detail: bool = False
-) -> tuple[str, list[_Table], Interpretation]:
-    """Return header, tables and interpretation; without `detail` as much as a screen has room for."""
-    header = "\n".join(line for text in study.header(result, view) for line in wrapped(text))
-    tables = _tables(study.sections(result, view), ("terminal", "detail" if detail else "brief"))
-    said = registry.interpretation(result, view)
-    if not detail:
-        _fit_on_screen(tables, view.prob, f"{header}\n\n{interpretation_text(said)}")
-    return header, tables, said
+def to_python(result: Any) -> str:
+    """Return a result as Python prints it: as a terminal, with advice in words of Python."""
+    study, result, view = registry.shown(result)
+    header = _header(study, result, view)
+    tables = _tables(study.sections(result, view), ("terminal", "brief"), in_python)
+    said = interpretation_text(registry.interpretation(result, view).in_python())
+    _fit_on_screen(tables, view.prob, f"{header}\n\n{said}", MOST_LINES)
+    return "\n\n".join([header, *(table.text(view.prob, False) for table in tables), said])
+
+
+def _header(study: Study, result: Any, view: View) -> str:
+    """Return the lines over the first table."""
+    return "\n".join(line for text in study.header(result, view) for line in wrapped(text))
 
 
 @dataclass
@@ -94,6 +103,7 @@ class _Table:
     rows: pd.DataFrame
     n_left_out: int = 0
     is_dense: bool = False  # without an empty line below the title
+    words: Callable[[str], str] = str  # what is said below it, such as in the words of Python
 
     @property
     def title(self) -> str:
@@ -122,7 +132,8 @@ class _Table:
     def below(self, detail: bool) -> list[str]:
         """Return what stands below the table; that there is more of it is said once."""
         more = "" if detail or self.left_out else self.section.more
-        return [line for line in (self.left_out, self.section.note_for(self.rows), more) if line]
+        lines = (self.left_out, self.section.note_for(self.rows), more)
+        return [self.words(line) for line in lines if line]
 
     @property
     def numbered(self) -> pd.Series:
@@ -146,22 +157,24 @@ class _Table:
         self.rows = kept[~empty]
 
 
-def _tables(sections: Sequence[Section], places: Sequence[str]) -> list[_Table]:
+def _tables(
+    sections: Sequence[Section], places: Sequence[str], words: Callable[[str], str] = str
+) -> list[_Table]:
     """Return the tables of the sections that are shown on one of some places."""
     return [
-        _Table(section, section.frame.head(MOST_ROWS))
+        _Table(section, section.frame.head(MOST_ROWS), words=words)
         for section in sections
         if section.shown_on(*places) and section.frame is not None and not section.frame.empty
     ]
 
 
-def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
-    """Leave out rows, first of the longest table, until all is as long as one screen.
+def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str, most: int) -> None:
+    """Leave out rows, first of the longest table, until all has at most so many lines.
 
     Where that is not enough, tables follow their titles without an empty line.
     """
     complete = [table.rows for table in tables]
-    while (excess := _excess(tables, prob, rest)) > 0:
+    while (excess := _excess(tables, prob, rest, most)) > 0:
         longest = max(tables, key=lambda table: table.numbered.sum(), default=None)
         if longest is None or longest.numbered.sum() <= FEWEST_ROWS:
             break
@@ -169,26 +182,29 @@ def _fit_on_screen(tables: Sequence[_Table], prob: float, rest: str) -> None:
 
     for table, rows in zip(tables, complete, strict=True):
         if table.n_left_out == 1:  # the line that says so may take as much room as the row
-            shortened, excess = table.rows, _excess(tables, prob, rest)
+            shortened, excess = table.rows, _excess(tables, prob, rest, most)
             table.rows, table.n_left_out = rows, 0
-            if _excess(tables, prob, rest) > max(excess, 0):
+            if _excess(tables, prob, rest, most) > max(excess, 0):
                 table.rows, table.n_left_out = shortened, 1
     for table in tables:
-        table.is_dense = _excess(tables, prob, rest) > 0
+        table.is_dense = _excess(tables, prob, rest, most) > 0
 
 
-def _excess(tables: Sequence[_Table], prob: float, rest: str) -> int:
+def _excess(tables: Sequence[_Table], prob: float, rest: str, most: int) -> int:
     """Return how many lines the tables and the rest have beyond one screen."""
     n_lines = len(rest.splitlines())
     for table in tables:
         n_lines += 1 + len(table.text(prob, detail=False).splitlines())
-    return n_lines - MOST_LINES
+    return n_lines - most
 
 
 def to_html(result: Any) -> str:
-    """Return what a notebook shows: the words of the terminal, with tables."""
+    """Return what a notebook shows: the words of the terminal, with tables and advice for Python."""
     study, result, view = registry.shown(result)
-    _, tables, said = _screen(study, result, view)
+    tables = _tables(study.sections(result, view), ("terminal", "brief"), in_python)
+    said = registry.interpretation(result, view)
+    rest = f"{_header(study, result, view)}\n\n{interpretation_text(said)}"
+    _fit_on_screen(tables, view.prob, rest, MOST_LINES_OF_CELL)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
     for table in tables:
         section = table.section

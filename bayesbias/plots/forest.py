@@ -562,7 +562,8 @@ def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
 
     keys = []
     for row in rows.fillna("").itertuples():
-        parts = [getattr(row, name, "") for name in ("model", "name", "contrast")]
+        name = _name_of_words(row) if getattr(row, "level", "") == "word" else row.name
+        parts = [getattr(row, "model", ""), name, row.contrast]
         keys.append(with_minus(", ".join(part for part in parts if part not in ("", "all"))))
     rows = rows.assign(key=keys)
     looks = {
@@ -577,6 +578,8 @@ def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
         short, color, marker = looks.get(estimand, (estimand, INK, "o"))
         part = rows[rows["estimand"] == estimand]
         legend = "new words" if estimand == "population" else estimand.replace("_", " ")
+        if estimand == "population" and "level" in part and part["level"].eq("word").all():
+            legend = "these words, new attributes"
         legend = about.get("scopes", {}).get(estimand, legend)
         look: dict[str, Any] = {"legend": legend, "label": f"_{estimand}"}
         if estimand == "listed_words":
@@ -604,6 +607,11 @@ def _plot_rows(rows: pd.DataFrame, rope: float | None, ax: Axes | None) -> Axes:
     if columns:
         style.write_aside(ax, None, "P(< 0)", up=14, weight="bold")
     return ax
+
+
+def _name_of_words(row: Any) -> str:
+    """Return the name of a row of single words, which are not taken for classes."""
+    return f"{row.name} (two words)" if row.name.count(" - ") == 1 else f"{row.name} (words)"
 
 
 @styled

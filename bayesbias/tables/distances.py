@@ -40,6 +40,7 @@ def distance_table(
     counts: Any = None,
     pool: Any = None,
     duplicates: str = "drop",
+    postprocess: str | None = None,
 ) -> PairTable:
     """Compute the cosine distance of every pair that the word list makes.
 
@@ -67,6 +68,8 @@ def distance_table(
         default the first is kept, and the coverage names the others under ``same_vector``. An
         attribute that two classes then share is associated with both. Protected words of two
         classes that share a vector are kept once in each class, since neither class owns it.
+    postprocess : {"center", "standardize", "abtt"}, optional
+        What is done to the vectors first; see `load_embedding`.
 
     Returns
     -------
@@ -89,10 +92,13 @@ def distance_table(
     """
     checks.choice(duplicates, ("drop", "keep"), "duplicates")
     account: dict[str, Any] | None = None
+    source = embedding
+    if postprocess is not None:  # of all words, before some are chosen
+        embedding = load_embedding(embedding, postprocess=postprocess)
     if isinstance(controls, str) and controls == MATCHED:
         words = load_wordlist(wordlist)
         choice = pool_of(words, pool)
-        source, embedding = embedding, load_embedding(embedding, words=[*words.words, *choice])
+        embedding = load_embedding(embedding, words=[*words.words, *choice])
         there = [word for word in choice if word in embedding]
         if counts is None:
             valid = "a file of words and counts, {word: count}, 'order' or 'wordfreq'"

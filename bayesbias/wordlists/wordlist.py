@@ -16,9 +16,9 @@ CONNECTIONS = ("associated", "different", *CONTROLS)
 SHARED = "shared"
 """Connection and kind of attributes that belong to no class."""
 NOT_STATED = "not stated"
-# Below this many words a class still counts, but a note says that its SD is uncertain.
-# Two words is the hard limit; the shortest published stereotype list has three.
-FEW_WORDS = 4
+# Below this many words a class still counts, but a note of the list and of each fit says that its SD
+# is uncertain. The README states the same number. Two words is the hard limit.
+FEW_WORDS = 6
 
 
 @dataclass(frozen=True)

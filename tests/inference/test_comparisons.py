@@ -78,7 +78,7 @@ def test_the_listed_words_have_the_means_of_their_rows(made):
     differences = by_word["human"] - by_word["neutral"]
     expected = differences["w00"] - differences.drop("w00").mean()
     assert row["observed"] == pytest.approx(expected, abs=1e-12)
-    assert row["level"] == "others"
+    assert row["level"] == "word"
 
 
 @pytest.mark.parametrize("level", ["between", "others"])
@@ -159,6 +159,25 @@ def test_unknown_and_unfinished_comparisons_are_refused_in_one_line(made, compar
     with pytest.raises(InputError, match=message) as error:
         made.compare(comparison, on=on)
     assert "\n" not in str(error.value)
+
+
+def test_an_unknown_name_suggests_classes_before_words_and_lists_that_have_it(made):
+    """`w0` is nearer to a word than to a class, and single words are rarely meant."""
+    with pytest.raises(InputError, match=r"The classes are class0, class1, class2\.$"):
+        made.compare("w0 - w9", on="human")
+    with pytest.raises(InputError, match=r"on: .* The shipped lists weat6 and weat6b have it\.$"):
+        made.compare("class1 - class2", on="family")
+
+
+def test_single_words_are_not_taken_for_groups(made):
+    frame = made.compare("w00 - w01", on="human")
+    assert frame["level"].tolist() == ["word", "word"]
+    ax = bb.plot_contrasts(frame, ax=Figure().subplots())
+    labels = [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()]
+    assert labels == ["w00 − w01 (two words), human"]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "these words, new attributes" in legend
+    assert "new words" not in legend
 
 
 def test_estimands_without_a_comparison_are_refused(made, crossed):

@@ -192,10 +192,17 @@ def test_simulated_tables_have_the_variances_of_the_sliders(tmp_path, words, att
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "stated"), [(8, "share"), (2, "share_of_two")])
-def test_crossed_intervals_cover_what_the_page_says(size, stated):
+@pytest.mark.parametrize(
+    ("attributes", "words", "share"),
+    [
+        (8, 8, float(COVERAGE["share"])),
+        (2, 2, float(COVERAGE["share_of_two"])),
+        (32, 8, 100 - float(COVERAGE["alarms_of_32"])),
+    ],
+)
+def test_crossed_intervals_cover_what_the_page_says(attributes, words, share):
     tables = 4000
-    grid = layout((size, size), (size, size))
+    grid = layout((words, words), (attributes, attributes))
     weights = grids.contrast_weights(grid, *grid.sizes())[KEY]
     rng = np.random.default_rng(shifted(3))
     covered = 0
@@ -203,5 +210,4 @@ def test_crossed_intervals_cover_what_the_page_says(size, stated):
         table = dataclasses.replace(grid, distances=drawn(grid, rng, 0.03, 0.04, 0.08))
         _, low, high = grids.t_intervals(table, {KEY: weights}, PROB, grids.moments)[KEY]
         covered += low <= 0 <= high
-    share = float(COVERAGE[stated]) / 100
-    assert mc.fewest(tables, share) <= covered <= mc.most(tables, share)
+    assert mc.fewest(tables, share / 100) <= covered <= mc.most(tables, share / 100)

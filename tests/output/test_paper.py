@@ -96,7 +96,7 @@ def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     assert lines.pop(0).startswith("% All differences")
     assert lines[0] == r"\begin{tabular}{llllrrrrr}"
     row = frame.iloc[0]
-    assert lines[4].startswith(f"overall & all & {row['contrast']} & population & ")
+    assert lines[4].startswith(f"overall & all & {row['contrast']} & new words & ")
     assert f"{abs(row['mean']):.3f}" in lines[4]
     assert r"89\% HPDI" in lines[2]
     with pytest.raises(bb.InputError, match="contrasts"):
@@ -104,6 +104,25 @@ def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
     assert bb.output.latex_table(frame).splitlines() == lines
     with pytest.raises(bb.InputError, match="prob"):
         bb.output.latex_table(frame[["mean"]])
+
+
+def test_a_latex_table_of_named_comparisons_has_words(fit):
+    classes, words = list(fit.design.shown["protected_class"]), fit.design.shown["protected_word"]
+    rows = pd.concat(
+        [
+            fit.compare(f"{classes[0]} - {classes[1]}", on="human"),
+            fit.compare(f"{words[0]} - {words[1]}", on="human"),
+        ]
+    )
+    rows.attrs["prob"] = 0.89
+    written = bb.output.latex_table(rows).splitlines()[4:8]
+    labels = [[cell.strip() for cell in line.split("&")] for line in written]
+    assert [(cells[0], cells[3]) for cells in labels] == [
+        ("two groups", "new words"),
+        ("two groups", "listed words"),
+        ("word", "new attributes"),
+        ("word", "listed words"),
+    ]
 
 
 def test_special_characters_are_escaped():

@@ -1,5 +1,6 @@
 """Tables of the terminal and of a notebook."""
 
+import html
 import re
 
 import pandas as pd
@@ -7,8 +8,10 @@ from helpers.draws import made_up_fit
 from helpers.tables import grid
 
 import bayesbias as bb
-from bayesbias.core.sections import Column, Section
+from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.output import text
 from bayesbias.output.text import MOST_LINES, WIDTH, _fit_on_screen, _Table, table_lines
+from bayesbias.studies.association.sections import main_table
 
 COLUMNS = (
     Column("name", "method"),
@@ -53,7 +56,7 @@ def fitted_on_screen(n_rows: int, n_below: int, more: str = "") -> str:
     frame = pd.DataFrame({"name": [f"row {k}" for k in range(n_rows)]}).assign(mean=0.5)
     section = Section("t", "Title", lambda: frame, COLUMNS[:2], more=more)
     table = _Table(section, frame)
-    _fit_on_screen([table], 0.89, "\n".join(["header", "", *["said"] * n_below]))
+    _fit_on_screen([table], 0.89, "\n".join(["header", "", *["said"] * n_below]), MOST_LINES)
     return table.text(0.89, detail=False)
 
 
@@ -104,3 +107,39 @@ def test_names_of_rows_are_at_the_left_in_a_notebook():
         cells = re.findall(r"<td[^>]*>", row)
         assert "left" in cells[0]
         assert set(cells[1:]) == {"<td>"}
+
+
+def test_a_cell_has_all_rows_and_a_terminal_one_screen(monkeypatch):
+    """The screen is made shorter than the table; a cell of a notebook scrolls."""
+    fit = made_up_fit(grid())
+    monkeypatch.setattr(text, "MOST_LINES", 12)
+    rows = main_table(fit, bb.View())
+    shown = text.to_html(fit)
+    labels = rows["label"].str.strip()
+    assert shown.count("<tr") == 1 + len(rows)
+    assert all(f"{label}</td>" in shown for label in labels)
+    assert "more row" not in shown
+
+
+def test_python_prints_advice_in_its_words_and_a_terminal_in_options():
+    advice = "Center them (--postprocess center), or raise --draws."
+    said = Interpretation("toy", "Inconclusive.", (advice,), ("All tests: --detail.",))
+    for printed in (repr(said), html.unescape(said._repr_html_())):
+        assert 'load_embedding(path, postprocess="center")' in printed
+        assert "raise draws" in printed
+        assert "--" not in printed
+    assert "--postprocess center" in text.interpretation_text(said)
+
+
+def test_what_python_prints_of_a_result_names_no_option(monkeypatch):
+    result = made_up_fit(grid())
+    warned = Interpretation("toy", "Result.", ("Fit --model robust too.",))
+    monkeypatch.setattr(text.registry, "interpretation", lambda *_: warned)
+    monkeypatch.setattr(text, "MOST_LINES", 12)
+    for printed in (text.to_python(result), text.to_html(result)):
+        assert "--" not in printed
+    assert "more rows: bb.output.to_text(result, detail=True)" in " ".join(
+        text.to_python(result).split()
+    )
+    assert "--detail" in text.to_text(result)
+    assert "--model robust" in text.to_text(result)

@@ -205,7 +205,7 @@ def test_a_query_is_answered_in_its_names(query, monkeypatch):
 
 UNCLEAR = "It is not clear that Arts are closer to Female terms than Science are "
 OPPOSITE = "Science are closer to Female terms than Arts are "
-FARTHER = "It is not clear that Arts are farther from Female terms than Science are "
+EITHER = "It is not clear whether Arts or Science are closer to Female terms "
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ FARTHER = "It is not clear that Arts are farther from Female terms than Science 
         ),
         ((-0.14, 0.06), (-0.11, -0.01), "inconclusive", "", "class Arts by itself, unlike the row"),
         ((0.06, 0.14), (0.01, 0.11), "above", "", "The other way for the class Arts."),
-        ((0.06, 0.14), (-0.11, 0.01), "above", FARTHER, "The other way for the class Arts."),
+        ((0.06, 0.14), (-0.11, 0.01), "above", EITHER, "The other way for the class Arts."),
     ],
 )
 def test_classes_that_differ_from_the_result_or_from_their_sets_are_said(
@@ -242,6 +242,15 @@ def test_classes_that_differ_from_the_result_or_from_their_sets_are_said(
     assert "  Female terms: Arts - Science" in to_text(query, detail=True)
     if found:  # a row that a warning names is on the screen
         assert "  Female terms: Arts - Science" in to_text(query)
+
+
+def test_a_row_in_the_names_of_the_list_is_found_by_them(query):
+    """As the description of `contrasts` has it."""
+    row = query.contrasts(estimand="population", level="attribute_set").set_index("name")
+    again = query.compare("Arts - Science", on="Female terms", estimand="population").iloc[0]
+    found = row[row["contrast"] == "associated - different"].loc["Female terms"]
+    assert again["mean"] == pytest.approx(found["mean"], abs=1e-12)
+    assert again["hpdi_low"] == pytest.approx(found["hpdi_low"], abs=1e-4)
 
 
 def test_figure_and_page_have_the_rows_that_a_warning_names(fit):
@@ -263,13 +272,20 @@ def test_of_many_classes_the_table_has_the_rows_of_warnings(fit, monkeypatch):
     assert "attributes of a" not in shown
 
 
-def test_warnings_of_many_classes_share_a_sentence(fit, monkeypatch):
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("closer", "It is not clear that words of these classes are closer to their"),
+        ("farther", "It is not clear whether words of these classes or other words are closer"),
+    ],
+)
+def test_warnings_of_many_classes_share_a_sentence(fit, monkeypatch, way, words):
     monkeypatch.setattr(interpretation, "MOST_WARNED", 0)
     ends = {"a": (-0.2, 0.1), "b": (-0.2, 0.1)}
     change_rows(monkeypatch, ends, "inconclusive")
-    monkeypatch.setattr(interpretation, "doubted_sets", lambda *_: dict.fromkeys("ab", "closer"))
+    monkeypatch.setattr(interpretation, "doubted_sets", lambda *_: dict.fromkeys("ab", way))
     (said,) = warned(fit, "not clear")
-    assert said.startswith("It is not clear that words of these classes are closer to their")
+    assert said.startswith(words)
     assert said.count('row "attributes of ') == 2
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.places import ROOT
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -34,9 +35,23 @@ def test_classes_of_few_words_are_named_in_one_note():
     gone = [f"{name}{i}" for name in "ab" for i in (2, 3)]
     said = [note for note in table_without(*gone, "c3").coverage.notes if "too few" in note]
     what = (
-        "the class a and the class b have 2 protected words each, the class c has 3 protected words"
+        "the class a and the class b have 2 protected words and 5 stereotypes each, the class c has 3 "
+        "protected words and 5 stereotypes"
     )
     assert said == [f"{what}: too few to tell well how much they vary"]
+
+
+def test_the_note_on_few_words_has_the_rule_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "**Fewer than six words in a set.**" in readme
+    six = {"protected": [f"p{k}" for k in range(6)], "attributes": [f"q{k}" for k in range(6)]}
+    five = {"protected": [f"r{k}" for k in range(6)], "attributes": [f"s{k}" for k in range(5)]}
+    words = {"six": six, "five": five}
+    listed = [word for group in words.values() for side in group.values() for word in side]
+    rng = np.random.default_rng(3)
+    table = bb.distance_table({word: rng.normal(size=8) for word in listed}, words, controls="none")
+    (said,) = (note for note in table.coverage.notes if "too few" in note)
+    assert said.startswith("the class five has 5 stereotypes: too few")
 
 
 def test_control_words_that_are_not_there_take_their_contrasts_with_them():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers.plane import CONTROLS, LIST, VECTORS
 
+from bayesbias.core.errors import InputError
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
 
@@ -66,6 +67,25 @@ def test_distances_are_double_precision_whatever_the_vectors():
     a, b = (single[word].astype(np.float64) for word in ("a2", "loud"))
     exact = 1 - a @ b / np.sqrt((a @ a) * (b @ b))
     assert table.loc[("a2", "loud"), "distance"] == pytest.approx(exact, abs=1e-15)
+
+
+def test_vectors_are_centered_on_all_words_before_some_are_chosen():
+    """On the mean of all words of the file, also those that the list does not have."""
+    rng = np.random.default_rng(4)
+    words = ["he", "him", "she", "her", "boss", "cook", "nurse", "maid", "moon", "sun"]
+    vectors = rng.normal(size=(len(words), 5)) + 2.0
+    listed = {
+        "men": {"protected": words[:2], "attributes": words[4:6]},
+        "women": {"protected": words[2:4], "attributes": words[6:8]},
+    }
+    frame = distance_table((words, vectors), listed, postprocess="center").frame
+    moved = vectors - vectors.mean(axis=0)
+    he, nurse = moved[0], moved[6]
+    cosine = he @ nurse / np.linalg.norm(he) / np.linalg.norm(nurse)
+    row = frame[frame["protected_word"].eq("he") & frame["attribute"].eq("nurse")]
+    assert row["distance"].item() == pytest.approx(1 - cosine, abs=1e-12)
+    with pytest.raises(InputError, match="postprocess: expected"):
+        distance_table((words, vectors), listed, postprocess="middle")
 
 
 def test_missing_words_make_no_row_and_are_accounted_for():

@@ -2,10 +2,21 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
-const COLOR = { associated: "#D55E00", different: "#0072B2", ink: "#222222", faint: "#767676" };
+// One meaning for each color: associated and different, lower and higher, missed (ink) and contained.
+const COLOR = {
+  associated: "#D55E00",
+  different: "#0072B2",
+  lower: [118, 42, 131],
+  higher: [27, 120, 55],
+  contained: "#A9ADB5",
+  ink: "#222222",
+  faint: "#767676",
+};
 const SIZES = [2, 4, 8, 16, 32];
 const TABLES = 400;
 const LEVEL = 0.05;
+/** Where the sliders of part 3 stand at first; sizes are places in SIZES. */
+const AT_FIRST = { words: 2, attributes: 2, "word-sd": 0.03, "attribute-sd": 0.04, "pair-sd": 0.08, difference: 0 };
 
 // ---- Numbers in words ----
 
@@ -28,8 +39,8 @@ function picture(holder, width, height, label, body) {
 const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const widthOf = (holder) => Math.max(260, Math.floor(holder.clientWidth || 640));
 
-function axis(scale, ticks, y, digits) {
-  let body = `<line x1="${scale(ticks[0])}" x2="${scale(ticks.at(-1))}" y1="${y}" y2="${y}" stroke="${COLOR.faint}"/>`;
+function axis(scale, ticks, y, digits, end = ticks.at(-1)) {
+  let body = `<line x1="${scale(ticks[0])}" x2="${scale(end)}" y1="${y}" y2="${y}" stroke="${COLOR.faint}"/>`;
   for (const tick of ticks) {
     body += `<line x1="${scale(tick)}" x2="${scale(tick)}" y1="${y}" y2="${y + 5}" stroke="${COLOR.faint}"/>`;
     body += text(scale(tick), y + 19, signed(tick, digits), 'class="small" text-anchor="middle"');
@@ -74,11 +85,11 @@ function drawPoints() {
   const left = 78;
   const all = real.distances;
   const first = Math.floor(10 * Math.min(...all)) / 10;
-  const last = Math.max(...all) + 0.01;
-  const scale = (value) => left + ((value - first) / (last - first)) * (width - left - 8);
+  const last = Math.ceil(10 * Math.max(...all)) / 10;
+  const scale = (value) => left + ((value - first) / (last - first)) * (width - left - 12);
   const tick = width > 480 ? 0.1 : 0.2;
   const ticks = [];
-  for (let value = first; value < last; value += tick) ticks.push(value);
+  for (let value = first; value < last + 0.01; value += tick) ticks.push(value);
   const classes = [[0, real.x], [real.x, real.x + real.y]].map(([first, last]) => ({
     rows: data.gender.words.map((_, row) => row).slice(first, last),
   }));
@@ -120,7 +131,7 @@ function drawPoints() {
       body += text(scale(two) + 8, level + 22, signed(one - two, 3), 'font-weight="600"');
     }
   }
-  body += axis(scale, ticks, y, 1);
+  body += axis(scale, ticks, y, 1, last);
   body += text((left + width) / 2, y + 38, "cosine distance", 'class="small" text-anchor="middle"');
   picture(holder, width, y + 46, `Distances of protected words: ${WORDS_OF_STEPS[step]}`, body);
   const caption = byId("points-caption");
@@ -129,9 +140,9 @@ function drawPoints() {
 
 // ---- 2. Sentences and nouns ----
 
-/** White at zero, orange below and blue above. */
+/** White at zero, purple below and green above. */
 function shade(value) {
-  const end = value < 0 ? [213, 94, 0] : [0, 114, 178];
+  const end = value < 0 ? COLOR.lower : COLOR.higher;
   const share = Math.min(1, Math.abs(value) / 0.25);
   return `rgb(${end.map((channel) => Math.round(255 + (channel - 255) * share))})`;
 }
@@ -162,14 +173,24 @@ function drawStripes() {
   byId("sentences-n").textContent = 20 * count;
   byId("sentences-mean").textContent = signed(sentences.estimate, 3);
   byId("sentences-p").textContent = pInWords(sentences.p);
-  byId("nouns-mean").textContent = signed(means.estimate, 3);
-  byId("nouns-p").textContent = pInWords(means.p);
+  const open = answersOpened.has("guess-stripes");
+  byId("nouns-mean").textContent = open ? signed(means.estimate, 3) : "?";
+  byId("nouns-p").textContent = open ? pInWords(means.p) : "?";
 }
 
 // ---- 3 and 4. Simulated tables ----
 
 let seed = 1;
 let telling = 0;
+
+/** Move sliders of part 3. */
+function setSliders(values) {
+  for (const [name, value] of Object.entries(values)) byId(name).value = value;
+  drawTables();
+}
+
+/** Whether words and attributes do not differ, so that pairs are independent. */
+const pairsAreIndependent = ({ wordSd, attributeSd }) => wordSd === 0 && attributeSd === 0;
 
 function settingsOfSliders() {
   return {
@@ -220,11 +241,29 @@ function drawTables() {
     bar.classList.toggle("high", nothing && count / TABLES > LEVEL + 2 * Math.sqrt((LEVEL * (1 - LEVEL)) / TABLES));
     told.push(`${row.querySelector("th").textContent}: ${share}`);
   }
+  showIndependence(settings, told);
   drawIntervals(result, difference);
   clearTimeout(telling);
   telling = setTimeout(() => {
     byId("told").textContent = `${heading}. ${told.join(". ")}.`;
   }, 700);
+}
+
+/** Say with which values tables were drawn, and what follows if both SDs are 0. */
+function showIndependence(settings, shares) {
+  const { words, attributes, wordSd, attributeSd, pairSd, difference } = settings;
+  const independent = pairsAreIndependent(settings);
+  byId("independent").hidden = !(independent && difference === 0);
+  byId("independent-shares").textContent = shares.join(", ").replaceAll(":", "");
+  byId("no-sds-note").hidden = !independent;
+  const label = independent
+    ? `Set the SDs back to ${AT_FIRST["word-sd"]} and ${AT_FIRST["attribute-sd"]}`
+    : "Set both SDs to 0";
+  for (const button of document.querySelectorAll(".no-sds")) button.textContent = label;
+  byId("drawn-with").textContent =
+    `Drawn with ${words} words a class and ${attributes} attributes a set. ` +
+    `SDs: ${wordSd.toFixed(2)} (words), ${attributeSd.toFixed(2)} (attributes), ${pairSd.toFixed(2)} (pairs). ` +
+    `True difference: ${signed(difference, 2)}.`;
 }
 
 function drawIntervals(result, truth) {
@@ -235,6 +274,7 @@ function drawIntervals(result, truth) {
   const far = Float64Array.from(ends).sort()[Math.floor(0.98 * ends.length)];
   const step = [0.02, 0.05, 0.1, 0.2, 0.5, 1].find((size) => far / size <= 2.6) || 2;
   const reach = Math.max(far, step);
+  let anyCut = false;
   for (const [name, intervals] of Object.entries(result.intervals)) {
     const holder = byId(`${name}-figure`);
     const width = widthOf(holder);
@@ -243,15 +283,20 @@ function drawIntervals(result, truth) {
     const scale = (value) => middle + ((value - truth) / reach) * (middle - 14);
     const cut = (x) => Math.min(width - 1, Math.max(1, x)).toFixed(1);
     const paths = { hit: "", miss: "" };
+    let arrows = "";
     order.forEach((place, row) => {
       const [low, high] = intervals[place];
       const y = (4 + (row / TABLES) * (height - 8)).toFixed(1);
       paths[low <= truth && truth <= high ? "hit" : "miss"] += `M${cut(scale(low))} ${y}H${cut(scale(high))}`;
+      if (scale(low) < 1) arrows += `M0 ${y}l5 -3v6z`;
+      if (scale(high) > width - 1) arrows += `M${width} ${y}l-5 -3v6z`;
     });
     const covering = countCovering(intervals, truth);
     const ticks = [-2, -1, 0, 1, 2].map((count) => truth + count * step).filter((tick) => Math.abs(tick - truth) <= reach);
-    let body = `<path d="${paths.hit}" stroke="${COLOR.different}" stroke-opacity="0.55" stroke-width="0.8"/>`;
-    body += `<path d="${paths.miss}" stroke="${COLOR.associated}" stroke-width="1.4"/>`;
+    anyCut ||= arrows !== "";
+    let body = `<path d="${paths.hit}" stroke="${COLOR.contained}" stroke-width="0.8"/>`;
+    body += `<path d="${paths.miss}" stroke="${COLOR.ink}" stroke-width="1.4"/>`;
+    body += `<path class="arrows" d="${arrows}" fill="${COLOR.faint}"/>`;
     body += `<line x1="${middle}" x2="${middle}" y1="0" y2="${height}" stroke="${COLOR.ink}" stroke-width="1.5" stroke-dasharray="5 4"/>`;
     body += axis(scale, ticks, height + 2, step < 0.1 ? 2 : 1);
     const share = `${((100 * covering) / TABLES).toFixed(1)}%`;
@@ -260,6 +305,7 @@ function drawIntervals(result, truth) {
     line.innerHTML = `<b>${share}</b> contain the truth (${covering} of 400).`;
     line.dataset.count = covering;
   }
+  byId("cut-note").hidden = !anyCut;
 }
 
 function fillReal() {
@@ -270,6 +316,18 @@ function fillReal() {
 }
 
 // ---- Guesses ----
+
+/** The guesses whose answers were opened once. */
+const answersOpened = new Set();
+
+/** Show what would give an answer away before it is opened. */
+function reveal(guess) {
+  if (answersOpened.has(guess)) return;
+  answersOpened.add(guess);
+  for (const part of document.querySelectorAll(`[data-after="${guess}"]`)) part.hidden = false;
+  for (const part of document.querySelectorAll(`[data-before="${guess}"]`)) part.hidden = true;
+  drawStripes();
+}
 
 function showVerdicts() {
   for (const answer of document.querySelectorAll("details[data-for]")) {
@@ -287,6 +345,9 @@ function showVerdicts() {
       }
     };
     answer.querySelector("summary").after(verdict);
+    answer.addEventListener("toggle", () => {
+      if (answer.open) reveal(name);
+    });
     fieldset.addEventListener("change", update);
     update();
   }
@@ -296,15 +357,22 @@ function showVerdicts() {
 
 const SLIDERS = ["words", "attributes", "word-sd", "attribute-sd", "pair-sd", "difference"];
 for (const name of SLIDERS) byId(name).addEventListener("input", drawTables);
-byId("professions").addEventListener("input", drawStripes);
+byId("professions").addEventListener("input", () => {
+  reveal("guess-stripes");
+  drawStripes();
+});
 for (const input of document.querySelectorAll('input[name="step"]')) input.addEventListener("change", drawPoints);
 for (const button of document.querySelectorAll("button[data-set]")) {
+  const settings = button.dataset.set.split(" ").filter(Boolean).map((setting) => setting.split("="));
+  button.addEventListener("click", () => setSliders({ ...AT_FIRST, ...Object.fromEntries(settings) }));
+}
+for (const button of document.querySelectorAll(".no-sds")) {
   button.addEventListener("click", () => {
-    for (const setting of button.dataset.set.split(" ")) {
-      const [name, value] = setting.split("=");
-      byId(name).value = value;
-    }
-    drawTables();
+    const { "word-sd": word, "attribute-sd": attribute } = AT_FIRST;
+    const back = pairsAreIndependent(settingsOfSliders());
+    setSliders({ "word-sd": back ? word : 0, "attribute-sd": back ? attribute : 0, difference: 0 });
+    // The button of part 4 is gone now, and focus must not be lost.
+    if (button.closest("[hidden]")) document.querySelector('a[href="#words"]').focus();
   });
 }
 byId("again").addEventListener("click", () => {

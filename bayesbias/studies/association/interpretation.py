@@ -34,6 +34,12 @@ MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
 RARE = 1e-3  # a chance below which something is not one
 MOST_WARNED = 2  # classes with a warning each; more share one
 _TO = {"closer": "closer to", "farther": "farther from"}
+_UNCLEAR = {
+    "closer": "It is not clear that words of these classes are closer to their attributes than other "
+    "words are",
+    "farther": "It is not clear whether words of these classes or other words are closer to their "
+    "attributes",
+}
 # The first and the last words of a warning on rows of classes.
 NARROW_CLASSES, NARROW_ADVICE = "Intervals of classes are too narrow", "Use --model default."
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
@@ -225,7 +231,7 @@ def _set_warnings(fit: BiasFit, view: View) -> list[str]:
         label = label_of(own_names(fit), row)
         shown = f'row "{label}": {common.estimate(row)}'
         if side(row.hpdi_low, row.hpdi_high) is Verdict.INCONCLUSIVE:
-            said = f"It is not clear that {_compared(fit, name, way)}"
+            said = _unclear(fit, name, way)
             unclear.setdefault(way, []).append(shown)
         else:
             said = _compared(fit, name, way, reverse=True)
@@ -236,25 +242,37 @@ def _set_warnings(fit: BiasFit, view: View) -> list[str]:
         return [said for said, _ in out]
 
     single = [said for said, _ in out if "not clear" not in said]
-    joined = [
-        f"It is not clear that words of these classes are {_TO[way]} their attributes than other "
-        f"words are: {common.listing(rows)}."
-        for way, rows in unclear.items()
-    ]
+    joined = [f"{_UNCLEAR[way]}: {common.listing(rows)}." for way, rows in unclear.items()]
     return [*single, *joined]
+
+
+def _unclear(fit: BiasFit, name: str, way: str) -> str:
+    """Say that it is open whether a class or other classes are closer to its attributes.
+
+    A class that is farther from its own set than from another may be so as all words are. The list
+    expects it to be closer than other classes, and the sentence asks who is.
+    """
+    if way == "closer":
+        return f"It is not clear that {_compared(fit, name, way)}"
+    mine, theirs, target = _sides(fit, name)
+    return f"It is not clear whether {mine} or {theirs} are closer to {target}"
 
 
 def _compared(fit: BiasFit, name: str, way: str, reverse: bool = False) -> str:
     """Say that a class is closer to its attributes than other classes, or these than it."""
+    mine, theirs, target = _sides(fit, name)
+    first, second = (theirs, mine) if reverse else (mine, theirs)
+    return f"{first} are {_TO[way]} {target} than {second} are"
+
+
+def _sides(fit: BiasFit, name: str) -> tuple[str, str, str]:
+    """Return the words of a class, those of the other classes, and the attributes of the class."""
     owned = owned_sets(fit)
     others = [other for other in owned if other != name]
     if own_names(fit):
-        mine, theirs, target = name, others[0], owned[name]
-    else:
-        mine, target = f"words of {name}", f"attributes of {name}"
-        theirs = f"words of {others[0]}" if len(others) == 1 else "words of other classes"
-    first, second = (theirs, mine) if reverse else (mine, theirs)
-    return f"{first} are {_TO[way]} {target} than {second} are"
+        return name, others[0], owned[name]
+    theirs = f"words of {others[0]}" if len(others) == 1 else "words of other classes"
+    return f"words of {name}", theirs, f"attributes of {name}"
 
 
 def frequency_warnings(fit: BiasFit, view: View) -> list[str]:

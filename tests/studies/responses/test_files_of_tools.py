@@ -1,7 +1,7 @@
 """Responses: small files of benchmarks and tools give the score that the tool publishes.
 
-Of twenty-eight files, twenty-six need no option. Each builder writes files to a folder, and returns
-them with their options and the published score, from an independent computation.
+Those of `NO_OPTION` need no option. Each builder writes files to a folder, and returns them with
+their options and the published score, from an independent computation.
 """
 
 import json

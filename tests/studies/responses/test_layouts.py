@@ -24,6 +24,7 @@ from helpers.responses import crossed, crows_pairs, fitted, lm_eval_lines
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import read_member
+from bayesbias.studies.responses.readers import LAYOUTS
 from bayesbias.studies.responses.table import differences
 
 LOGS = Path(__file__).parent / "logs"
@@ -271,6 +272,14 @@ def line_of_guide(tool):
     guide = (ROOT / "docs" / "howto" / "responses.md").read_text(encoding="utf-8")
     row = next(line for line in guide.splitlines() if line.startswith(f"| {tool}, "))
     return row.split("|")[2].strip().strip("`")
+
+
+def test_the_table_of_files_in_the_guide_names_every_layout():
+    guide = (ROOT / "docs/howto/responses.md").read_text(encoding="utf-8")
+    table = guide.split("## Files that need no names of columns")[1].split("##")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
+    named = {row.split("|")[4].strip().strip("`") for row in rows}
+    assert named == {layout.name for layout in LAYOUTS}
 
 
 def test_lines_of_pandas_in_the_guide_read_the_files_of_other_tools(tmp_path):

@@ -1,6 +1,6 @@
 """The kinds of answers, one file each: how a table of answers is recognized, modeled and put in words.
 
-A new kind is a file beside these and an entry of `KINDS`.
+A new kind is a file beside these and an entry of `KINDS`, or of `ASKED`.
 """
 
 from bayesbias.models.spec import ModelSpec

@@ -89,6 +89,11 @@ class OneContrast:
 class Kind(ABC):
     """A kind of answers.
 
+    By default the linear predictor is in the unit of the answers. A kind whose model has another,
+    such as log odds or a logarithm, overrides `in_units`, which scales priors by the SD of answers,
+    and `default_rope`. It also overrides what is asked of the fit: `contrasts`, `predicted`, `joint`
+    and `items`. `Choice` is an example.
+
     Attributes
     ----------
     name : str
@@ -96,7 +101,8 @@ class Kind(ABC):
     model : str
         The shipped model that fits it.
     modeled : str
-        The column of the rows of the fit that is the outcome of this model.
+        The column of the rows of the fit that is the outcome of this model. By it a model asks for a
+        kind in `ASKED`.
     values : str
         What answers are, in the first line of a table.
     row : str
@@ -212,7 +218,7 @@ class Kind(ABC):
         return ""
 
     def in_units(self, spec: ModelSpec, rows: pd.DataFrame) -> ModelSpec:
-        """Return a shipped model with its priors in units of the answers."""
+        """Return a shipped model with its priors in units of the answers, or of their link."""
         y = rows["outcome"].to_numpy()
         center = self.center(y)
         return scaled(spec, center, float(np.sqrt(np.mean((y - center) ** 2))))

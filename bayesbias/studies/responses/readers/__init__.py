@@ -1,4 +1,4 @@
-"""Readers of responses: one file a layout, with a `Layout`; a new one is a line in `LAYOUTS`."""
+"""Readers of responses: one file a layout, with a `Layout` that is imported here, for `LAYOUTS`."""
 
 import os
 import shlex
@@ -65,8 +65,8 @@ def load_responses(
         CSV, TSV, JSON, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
         CSV may have semicolons and decimal commas.
     layout : str, optional
-        One of ``inspect_log, promptfoo, stereoset, lm_eval, bbq, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
-        by default what the columns of the files tell.
+        The name of a layout, such as ``bbq``; by default what the columns of the files tell. The guide
+        on answers lists the names, and ``table`` takes any table.
     columns : mapping, optional
         Our column -> the column of the file: ``{"group": "race", "word": "name"}``. Of samples of
         lm-evaluation-harness, ``filter`` names the filter that is taken; by default ``none`` or the first.

@@ -35,7 +35,7 @@ class Source:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The table that the file holds; nested keys are joined by dots."""
+        """The table that the file holds; keys of nested objects are joined by dots (``vars.name``)."""
         if self.document is None:
             return read_rows(self.path)
         return rows_of_document(self.document, self.path)
@@ -79,7 +79,8 @@ class Answers:
     Attributes
     ----------
     frame : DataFrame
-        One row an answer, with columns of `bayesbias.responses_table` and others of the file.
+        One row an answer, with columns of `bayesbias.responses_table` and others of the file. A
+        missing answer is NaN or empty; a refusal is its text.
     layout : str, optional
         The layout, where it is not the one that the file was read with.
     outcome : str
@@ -99,7 +100,8 @@ class Answers:
     published_scores, answer_counts : DataFrame, optional
         As of `Responses`.
     fields : tuple of str, optional
-        The fields that users may name; by default the columns of the file.
+        The columns that errors list; by default those of the file. A name among them that the frame
+        lacks was used up by `read`, and the error points to the layout ``table``.
     """
 
     frame: pd.DataFrame
@@ -150,7 +152,9 @@ class Layout:
     accompanies : callable
         Whether a file has no answers, but what the layout needs, such as the sentences.
     is_open : bool
-        Whether users may name any column of the file as one of ours.
+        Whether all columns of the frame that `read` returns are found by their usual names, such as
+        ``race``, and the rest count as unused. Else only columns with our names are ours, and the
+        outcome by a usual name. Users may name any column of the frame in either case.
     published : {"", "answers", "share", "templates"}
         As of `Responses`.
     """
