@@ -162,6 +162,9 @@ def debias(method: str, out: Path, **given: Any) -> None:
     listed_words = [*(() if listed is None else shared.every_word(listed)), *sum(sets or (), ())]
     wanted = list(dict.fromkeys(listed_words)) if given["words"] == "listed" else None
     vectors = shared.vectors_of(given, wanted)
+    notes = []
+    if vectors.open_vocabulary:
+        notes = [f"{out} has no subwords. It lacks unknown words, which {vectors.name} builds"]
     if vectors.provenance.get("format") in WORDS_BESIDE:
         files.check_not_input(out, [vocabulary_of(Path(vectors.provenance["source"]))])
     if wanted is not None and vectors.open_vocabulary:
@@ -184,6 +187,6 @@ def debias(method: str, out: Path, **given: Any) -> None:
         {**result.as_dict(), "warnings": warnings, "written": str(out)},
         repr(result),
         *shared.warned(warnings),
-        *shared.noted([*result.notes, *_unchanged(result)]),
+        *shared.noted([*result.notes, *_unchanged(result), *notes]),
         f"Written  {out}",
     )

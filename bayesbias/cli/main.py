@@ -158,6 +158,10 @@ def _usage(error: click.ClickException) -> str:
         return (
             "--wordlist: expected --sets here, got another name. Give the word list as --sets LIST."
         )
+    option = getattr(error, "param", None)
+    if isinstance(error, click.MissingParameter) and isinstance(option, click.Option):
+        what = str(option.help).rstrip(".")
+        return f"{option.opts[0]}: expected {option.metavar or 'a value'} ({what}), got none."
     problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
     context = getattr(error, "ctx", None)
     where = "bayesbias" if context is None else context.command_path

@@ -170,6 +170,8 @@ def _help_line(option: click.Option) -> tuple[str, str]:
     text = option.help or ""
     if isinstance(option.default, str | int | float) and not option.is_flag:
         text = f"{text.rstrip('.')} [{option.default}]."
+    elif option.required:
+        text = f"{text.rstrip('.')} [required]."
     return name if option.is_flag else f"{name} {letter}", text
 
 

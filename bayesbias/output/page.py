@@ -98,7 +98,7 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     said = registry.interpretation(result, view)
     headline, *details = (ADVICE.sub("", text) for text in (said.headline, *said.details))
     terms = (*study.glossary(result), *ESTIMATES)
-    size, first = re.search(r"ROPE \(?±([^)]+)", said.headline), sections[0]["frame"]
+    size, first = re.search(r"ROPE \(?±([^),]+)", said.headline), sections[0]["frame"]
     rope = size[1] if size else ""
     if "ROPE" in said.headline and "rope" in first and not size:
         rope = f"{first['rope'].max():g}{' SDs' * ('unit' in first)}"

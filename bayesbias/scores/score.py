@@ -185,6 +185,7 @@ class Declared:
     known: str
     source: str
     needs: tuple[str, ...] = ()
+    resamples: str = ""  # what its interval draws again
 
     def compute(
         self, table: Any, vectors: Any = None, wordlist: Any = None, /, **options: Any
@@ -221,9 +222,9 @@ SCORES: Mapping[str, Declared] = {
         needs=("two classes",),
         title="WEAT",
         function="association:weat",
-        reads="X nearer A than Y is|Y nearer A than X is",
+        reads="X leans to A more than Y|Y leans to A more than X",
         meaning="a difference in SDs, between -2 and 2; 0 is no bias, either end is bias.",
-        about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
+        about="Are the words of X nearer to the attributes A than to B, compared with those of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
         known=(
             "The attributes count as fixed, so p says nothing of others. The effect size divides "
@@ -232,11 +233,12 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "sc_weat": Declared(
+        resamples="the words of a class",
         needs=("two classes",),
         title="SC-WEAT",
         function="association:sc_weat",
-        reads="closer to A|closer to B",
-        meaning="a difference of mean cosines, between -2 and 2; 0 is no bias, either end is bias.",
+        reads="closer to A than B|closer to B than A",
+        meaning="mean cosine with A minus that with B, -2 to 2; 0 is no bias, either end is bias.",
         about="Are the words of one class nearer to the attributes A or to B?",
         source=(
             "Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), "
@@ -276,9 +278,9 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "two classes"),
         title="relative norm distance",
         function="vectors:relative_norm_distance",
-        reads="closer to Y|closer to X",
+        reads="attributes closer to Y|attributes closer to X",
         meaning="without limits; 0 is no bias. No uncertainty.",
-        about="Are words nearer to the mean vector of X or of Y?",
+        about="Are the attributes nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         known=(
             "A sum that grows with the list, without an interval. A class whose words scatter has "
@@ -286,6 +288,7 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "ripa": Declared(
+        resamples="word pairs and attributes",
         needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",
@@ -302,6 +305,7 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "ect": Declared(
+        resamples="words and attributes",
         needs=("vectors", "two classes"),
         title="ECT",
         function="vectors:ect",
@@ -315,6 +319,7 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "rnsb": Declared(
+        resamples="words and attributes",
         needs=("vectors", "two classes", "own attributes"),
         title="RNSB",
         function="vectors:rnsb",

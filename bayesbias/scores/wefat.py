@@ -66,7 +66,7 @@ def wefat_score(
         The value is Pearson's r of score and covariate, its interval by Fisher's z. `p_value` is
         two-sided: how often the covariates, dealt to the words anew, correlate as strongly.
         Details: ``covariate, r_undivided`` (r of the differences of mean cosines, not divided by
-        each word's SD), ``missing`` (scored words without a vector), ``scores, covariates, a, b``.
+        each word's SD) and ``p_undivided`` (its p-value), ``missing`` (scored words without a vector), ``scores, covariates, a, b``.
         Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
 
     Raises
@@ -127,6 +127,7 @@ def wefat_score(
     correlation = pearsonr(scores, values)
     low, high = map(float, correlation.confidence_interval(prob))  # by Fisher's z (1921)
     p, method, seed = _permutation_p(scores, values, samples, seed)
+    p_undivided, _, _ = _permutation_p(away, values, samples, seed)
     by_word = table.set_index("word")
     return Score(
         name="wefat",
@@ -146,6 +147,7 @@ def wefat_score(
         details={
             "covariate": chosen.name,
             "r_undivided": float(pearsonr(away, values).statistic),
+            "p_undivided": p_undivided,
             "missing": tuple(w for w in held.missing if w not in in_sets),
             "misspelled": held.misspelled,
             "scores": by_word["score"].to_dict(),

@@ -54,8 +54,8 @@ def sections(result: SweepResult, view: View) -> list[Section]:
         out.append(
             Section(
                 "compared",
-                f"{contrast} of each cell, new words, in {_units(first)} (ROPE ±{rope:g}) and in cosine "
-                "distance",
+                f"{contrast} of each cell, new words, in {_units(first)} and in cosine distance "
+                f"(negative: the first kind is closer; ROPE ±{rope:g} SDs)",
                 lambda: first.drop(columns=shared),
                 (
                     *LABELS,
@@ -129,7 +129,7 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
     noted = cells.loc[trusted, "warnings"].dropna().map(_without_classes)
     noted = noted[noted != ""]
     if len(noted):
-        warnings.append(f"{number_of(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
+        warnings += _warnings_of_cells(_names(cells), cells.loc[noted.index, "cell"], noted)
     if not (result.frame["quantity"] == "contrast").any():
         return Interpretation(subject, "No cell has a contrast.", warnings)
     frame = result.compared()
@@ -164,6 +164,15 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
         notes,
         lambda: _classes_differ(result, known),
     )
+
+
+def _warnings_of_cells(names: pd.Series, numbers: pd.Series, warnings: pd.Series) -> list[str]:
+    """Return the warning of the first cell that has one, with its name, and name the others."""
+    with_warning = [names[number] for number in numbers]
+    said = [f"{with_warning[0]}: {warnings.iloc[0]}"]
+    if others := with_warning[1:]:
+        said.append(f"{number_of(len(others), 'other cell')} with a warning: {some(others, 5)}.")
+    return said
 
 
 def _without_classes(warnings: str) -> str:

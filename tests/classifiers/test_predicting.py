@@ -117,7 +117,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
         )["probability"]
         by_hand.setdefault(tuple(values), set()).add(profession)
     (alike,) = (group for group in by_hand.values() if len(group) > 1)
-    (said,) = (note for note in notes if "gives the same ratings to these professions" in note)
+    (said,) = (note for note in notes if "rates these professions alike" in note)
     assert alike == set(said.rstrip(".").split(": ")[1].split(", "))
     assert {"nurse", "lawyer", "mechanic"} <= alike
     sees = bb.score_sentences(

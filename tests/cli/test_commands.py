@@ -109,6 +109,15 @@ def test_limits_decide_the_exit_code(tmp_path):
         run(*seat, "--require", "converged")
 
 
+def test_a_required_option_is_marked_and_its_error_has_an_example(capsys, monkeypatch):
+    assert "next line nurse,90 [required]" in run("wefat", "--help")
+    monkeypatch.setattr(sys, "argv", ["bayesbias", "wefat", "--embedding", "minilm-static"])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert "--covariates: expected FILE (CSV: word,percent_women, next line nurse,90" in said
+
+
 def test_debias_says_how_many_words_keep_their_vectors(tmp_path):
     out = ["--out", str(tmp_path / "hard.npz")]
     listed = bb.hard_debias("minilm-static", "religion")
@@ -116,6 +125,7 @@ def test_debias_says_how_many_words_keep_their_vectors(tmp_path):
     total = len(listed.changed) + len(listed.unchanged)
     assert f"{len(listed.unchanged):,} of {total:,} words keep their vectors" in text
     assert "--neutralize all_others changes the others too" in text
+    assert "has no subwords. It lacks unknown words, which minilm-static builds" in text
     text = " ".join(run("debias", *VECTORS, "religion", "--neutralize", "all_others", *out).split())
     assert "--neutralize" not in text
 
@@ -164,7 +174,7 @@ def test_seat_wefat_and_score(tmp_path):
     # Math is nearer to the female words, which the one-sided test does not ask about.
     said = run("score", *VECTORS, "weat7", "--scores", "sc_weat")
     assert "Opposite" in said
-    assert "one-sided (X closer to A" in said
+    assert "one-sided (SC-WEAT: does X lean to A, and Y to B?" in said
     assert "Opposite direction, significant at .05: SC-WEAT math" in " ".join(said.split())
     strict = run("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
     assert "Not significant at .001: WEAT." in strict
@@ -172,6 +182,11 @@ def test_seat_wefat_and_score(tmp_path):
     strict = answer("score", *VECTORS, "weat7", "--scores", "weat", "--alpha", "0.001")
     assert (strict["alpha"], strict["scores"][0]["alpha"]) == (0.001, 0.001)
     assert strict["scores"][0]["direction"] is None
+    both = " ".join(run("score", *VECTORS, "weat7", "--scores", "weat,sc_weat").split())
+    assert "does X lean to A more than Y?" in both
+    assert "does not say which of the four distances" in both
+    assert "Intervals resample the words of a class (SC-WEAT)" in both
+    assert "SC-WEAT: mean cosine with A minus that with B" in both
     two = run("score", *VECTORS, "weat7", "--scores", "sc_weat", "--sides", "2")
     assert "one-sided" not in two
     assert "WEAT effect size d  +1.370" in run("score", *VECTORS, "weat7", "--scores", "weat")

@@ -60,6 +60,7 @@ def made_up_test(
         n={"words": targets, "a": 3, "b": 3}, classes=("female", "male"), dropped=("hers",), notes=("a note",),
         details={
             "covariate": "percent_women", "r_undivided": float(np.corrcoef(gap, covariate)[0, 1]), "samples": 999, "seed": 1,
+            "p_undivided": 0.002,
             "missing": ("zzx",), "scores": scores, "covariates": dict(zip(names, covariate.tolist(), strict=True)),
             "a": a, "b": b,
         },

@@ -158,7 +158,7 @@ def test_groups_say_where_a_difference_may_lie_within_the_rope():
     assert row["hpdi_low"] * row["hpdi_high"] > 0
     inside, beyond = ends[0] / 2, float(np.mean(ends))
     said = bb.interpret(fitted, rope=inside).headline.partition(". To")[0]
-    assert f"(new words, ROPE ±{inside:g})" in said
+    assert re.search(rf"\(new words, beyond ROPE ±{inside:g}(, unless noted)?\)", said)
     unsure = frame["contrast"] == "tools - health"
     low, high = (frame.loc[unsure, end] for end in ("hpdi_low", "hpdi_high"))
     nearest = np.minimum(low.abs(), high.abs())[low * high > 0]
@@ -168,10 +168,10 @@ def test_groups_say_where_a_difference_may_lie_within_the_rope():
 
 def test_sentence_tests_say_what_a_positive_effect_means():
     notes = bb.interpret(bb.seat("weat7,sent-weat7", seed=1, cache=False, progress=False)).notes
-    asked = "Math closer to MaleTerms, Arts to FemaleTerms"
-    assert f"d above 0, as expected, means: {asked}." in notes
+    asked = "of Math than of Arts to MaleTerms over FemaleTerms"
+    assert f"d above 0, as expected, is a greater leaning {asked}." in notes
     two = bb.interpret(bb.seat("weat6,weat7", seed=1, cache=False, progress=False)).notes[0]
-    assert "MaleNames closer to Career, FemaleNames to Family (weat6)" in two
+    assert "of MaleNames than of FemaleNames to Career over Family (weat6)" in two
     assert f"{asked} (weat7)" in two
 
 

@@ -188,12 +188,12 @@ def test_p_and_interval_decide_on_the_direction() -> None:
     v, words = made_up(), listed()
     result = weat(v, words)
     assert result.p_value == pytest.approx(1 / math.comb(6, 3))
-    assert (result.reading, result.as_dict()["direction"]) == ("X nearer A than Y is",) * 2
+    assert (result.reading, result.as_dict()["direction"]) == ("X leans to A more than Y",) * 2
     strict = weat(v, words, alpha=0.04)
     assert (strict.alpha, strict.reading) == (0.04, "no clear direction")
     # One-sided, p near 1 is as clear the other way.
     other = weat(v, listed(career=FAMILY, family=CAREER))
-    assert (other.p_value, other.reading) == (1, "Y nearer A than X is")
+    assert (other.p_value, other.reading) == (1, "Y leans to A more than X")
     assert other.p_opposite == pytest.approx(1 / 20)
     assert weat(v, listed(career=FAMILY, family=CAREER), sides=2).p_opposite is None
     # Of one word each, a p of 1 is as far from the other side as it can be.

@@ -35,6 +35,10 @@ def test_scores_and_r_word_by_word() -> None:
     assert result.r == pytest.approx(theirs.statistic, abs=1e-12)
     undivided = stats.pearsonr(gaps, list(VALUES.values())).statistic
     assert result.r_undivided == pytest.approx(undivided, abs=1e-12)
+    orders = np.array(list(itertools.permutations(VALUES.values())))  # each of 5,040
+    strengths = np.abs((orders - orders.mean(axis=1)[:, None]) @ np.array(gaps))
+    at_least = np.abs(strengths) >= strengths[0] - 1e-9
+    assert result.p_undivided == pytest.approx(at_least.mean())
     ends = theirs.confidence_interval(0.8)
     assert (result.low, result.high) == pytest.approx((ends.low, ends.high), abs=1e-10)
     assert (result.n["words"], result.missing, result.dropped, result.covariates) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ import bayesbias as bb
 from bayesbias.core.errors import BayesbiasError, FitError
 from bayesbias.inference.view import TOO_CLOSE
 from bayesbias.studies.debiasing.comparison import Comparison, compare
-from bayesbias.studies.debiasing.geometry import control_changes, find_construction
+from bayesbias.studies.debiasing.geometry import Construction, control_changes, find_construction
 from bayesbias.studies.debiasing.sections import _sentence, _warnings, main_table, sections
 from bayesbias.tables.joining import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
@@ -238,6 +239,17 @@ def test_a_change_is_compared_with_the_rope(forced, change, verdict, said):
     assert said in text
     assert text.count("ROPE") == 1
     assert ("forces it to zero" in text) == bool(forced)
+    # What is forced for the listed words is no finding about new ones.
+    assert ("for new words" in text) != bool(forced)
+    assert ("for the words of this list" in text) == bool(forced)
+
+
+def test_words_made_equal_within_one_class_are_no_reason_for_a_warning(weak):
+    """Equal words of one class leave associated - different as it was."""
+    made = Construction(("equalized_partly",), pd.DataFrame(), 0.0)
+    method = dataclasses.replace(weak.methods["weak"], construction=made)
+    result = dataclasses.replace(weak, methods={"weak": method})
+    assert not [text for text in _warnings(result, "weak", bb.View()) if "equal" in text]
 
 
 def test_both_warnings_say_how_all_words_are_debiased(tmp_path):

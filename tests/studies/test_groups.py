@@ -370,7 +370,7 @@ def test_the_first_sentence_has_sizes_and_scope():
     rows = pd.DataFrame({"name": ["A - B", "A - C"], "level": "between", "contrast": "warm - cold"})
     rows = rows.assign(mean=(-0.2, 0.1), hpdi_low=(-0.3, 0.05), hpdi_high=(-0.1, 0.15))
     rows = rows.assign(verdict=["below", "above"], rope=0.02)
-    start = "To warm rather than cold (new words, ROPE ±0.02)"
+    start = "To warm rather than cold (new words, beyond ROPE ±0.02)"
     assert compared(rows, {*"ABC"}, sizes=True) == (
         f"{start}, A is closer than B by 0.200 [0.100, 0.300]; "
         "C is closer than A by 0.100 [0.050, 0.150]."
@@ -380,8 +380,13 @@ def test_the_first_sentence_has_sizes_and_scope():
         f"{start}, closer than the other groups: A by 0.200 [0.100, 0.300]; "
         "farther: B by 0.100 [0.050, 0.150]."
     )
+    unsure = rows.assign(verdict=["below", "above, size uncertain"])
+    said = compared(unsure, {*"ABC"}, sizes=True)
+    assert "(new words, beyond ROPE ±0.02, unless noted)" in said
+    assert said.endswith("0.150] (perhaps less than the ROPE).")
     one = rows.head(1).assign(hpdi_high=0.1, verdict="inconclusive")
     said = compared(one, {*"AB"}, sizes=True)
+    start = "To warm rather than cold (new words, ROPE ±0.02)"
     assert said == f"{start}: inconclusive (A - B: -0.200 [-0.300, +0.100])."
 
 

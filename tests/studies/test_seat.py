@@ -107,9 +107,10 @@ def test_unequal_sets_have_a_difference_of_means():
 def test_holm_is_over_all_rows_and_a_test_does_not_depend_on_the_others():
     frame = run(["weat6", "sent-weat6", "weat7"], ["minilm-static", toy]).frame
     np.testing.assert_array_equal(frame["p_holm"], holm(frame["p_upper"]))
+    np.testing.assert_array_equal(frame["p_words_holm"], holm(frame["p_words"]))
     alone = run("weat7").frame.iloc[0]
     together = frame.query("test == 'weat7' and model == 'minilm-static'").iloc[0]
-    columns = [name for name in alone.index if name != "p_holm"]
+    columns = [name for name in alone.index if name not in ("p_holm", "p_words_holm")]
     pd.testing.assert_series_equal(alone[columns], together[columns], check_names=False)
     assert together["p_holm"] > alone["p_holm"] == alone["p_upper"]
 
@@ -241,6 +242,9 @@ def test_words_that_are_not_stated_have_no_p(tmp_path):
     ]
     result = run(paths, toy)
     assert result.frame["p_words"].isna().tolist() == [True, False]
+    # What is missing is no test of the family that is corrected.
+    assert result.frame["p_words_holm"].isna().tolist() == [True, False]
+    assert result.frame["p_words_holm"][1] == result.frame["p_words"][1]
     assert result.frame["level"].tolist() == ["text", "text"]
     assert "not stated" in result.notes["note"][0]
 

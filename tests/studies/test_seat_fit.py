@@ -60,9 +60,9 @@ def test_rows_say_what_the_fit_says(result):
 @pytest.mark.slow
 def test_the_headline_needs_both_p_and_a_failed_predictive_check_is_a_warning(result):
     assert ((result.frame["misfit"] >= 0) & (result.frame["misfit"] < 1)).all()
-    small = {"p_holm": 0.001, "p_upper": 0.001, "converged": True}
+    small = {"p_holm": 0.001, "converged": True}
     both, words = (
-        dataclasses.replace(result, frame=result.frame.assign(**small, p_words=p, misfit=m))
+        dataclasses.replace(result, frame=result.frame.assign(**small, p_words_holm=p, misfit=m))
         for p, m in ((0.001, 0.0), (0.2, 0.5))
     )
     said = bb.interpret(both)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.linear import Mixtures
 from bayesbias.studies.wefat.result import of_published, true_correlation
+from bayesbias.studies.wefat.sections import main_table, many_off_line
 
 WOMEN = {
     "nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0, "pilot": 7.0,
@@ -94,6 +96,31 @@ def test_the_sign_follows_the_order_of_the_sets():
     cosines, (first, second), values = simulated(0.05)
     turned = outcome_of(np.roll(cosines, 5, axis=0), (second, first), values, sets=("b", "a"))
     assert outcome_of(cosines, (first, second), values).slope.mean > 0 > turned.slope.mean
+
+
+def test_the_screen_has_the_undivided_r_and_says_what_divides(found):
+    rows = main_table(found).set_index("label")
+    undivided = rows.loc["r of scores not divided by SDs"]
+    pairs = found.published.pairs()
+    expected = stats.pearsonr(pairs["mean_a"] - pairs["mean_b"], pairs["covariate"]).statistic
+    assert undivided["mean"] == pytest.approx(expected)
+    assert undivided["p_value"] == found.published.p_undivided
+    assert "divides the score of each word by the SD" in bb.interpret(found).notes[0]
+
+
+def test_many_words_off_the_line_are_a_warning(found):
+    """Chance puts 11 % of them there: of 20 words, seven or more once in a hundred times."""
+    for number, is_warning in ((2, False), (8, True)):
+        off = np.arange(len(found.frame)) < number
+        said = bb.interpret(dataclasses.replace(found, frame=found.frame.assign(off_line=off)))
+        start = f"{number} words off the line"
+        assert any(text.startswith(start) for text in said.warnings) == is_warning
+        assert any(text.startswith(start) for text in said.details) != is_warning
+    for words, least in ((10, 5), (20, 7), (50, 12)):
+        tail = [sum(stats.binom.pmf(np.arange(k, words + 1), words, 0.11)) for k in range(words)]
+        assert min(k for k in range(words) if tail[k] < 0.01) == least
+        assert many_off_line(least, words, 0.11)
+        assert not many_off_line(least - 1, words, 0.11)
 
 
 def test_a_target_far_from_the_line_is_named():

@@ -32,7 +32,7 @@ WOMEN = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35,
 def test_one_p_of_a_sentence_test_is_significant_at_its_level(p_value, alpha, said):
     level = {} if alpha is None else {"alpha": alpha}
     result = bb.seat("weat6", seed=1, cache=False, progress=False, **level)
-    frame = result.frame.assign(p_holm=p_value, p_words=p_value)
+    frame = result.frame.assign(p_holm=p_value, p_words_holm=p_value)
     result = dataclasses.replace(result, frame=frame)
     headline = bb.interpret(result).headline
     assert headline.startswith(f"{said}: effect size ")
@@ -43,11 +43,40 @@ def test_one_p_of_a_sentence_test_is_significant_at_its_level(p_value, alpha, sa
 
 def test_a_test_that_is_significant_over_sentences_alone_has_both_p():
     result = bb.seat("sent-weat6", seed=1, cache=False, progress=False, alpha=0.05)
-    frame = result.frame.assign(p_holm=0.001, p_upper=0.001, p_words=0.2)
+    frame = result.frame.assign(p_holm=0.001, p_words=0.1, p_words_holm=0.2)
     said = bb.interpret(dataclasses.replace(result, frame=frame))
     assert said.headline.startswith("Not significant at .05: effect size ")
     assert "p = .001 over sentences, p = .200 over words" in said.headline
     assert "significant at .05 over sentences, but not over words" in said.warnings[0]
+    # Result and warning have one rule: corrected p.
+    frame = frame.assign(p_holm=0.06, p_upper=0.001)
+    assert not bb.interpret(dataclasses.replace(result, frame=frame)).warnings
+
+
+def test_tests_in_the_opposite_direction_are_not_among_those_without_an_effect():
+    result = bb.seat(["weat1", "weat3b", "weat6"], seed=1, cache=False, progress=False)
+    frame = result.frame.assign(
+        effect_size=[1.2, -1.0, 0.3],
+        p_value=[0.001, 0.998, 0.3],
+        p_words=[0.001, 0.998, 0.3],
+        p_holm=[0.003, 1.0, 0.6],
+        p_words_holm=[0.003, 1.0, 0.6],
+    )
+    said = bb.interpret(dataclasses.replace(result, frame=frame)).headline
+    assert said.startswith("1 of 3 tests significant at .01")
+    assert "1 not significant" in said
+    assert "1 in the opposite direction (one-sided p .99 or more): weat3b." in said
+    # Significant over sentences of few words: their order alone gave p over words.
+    few = frame.assign(p_words=[0.001, 0.9, 0.3])
+    assert "opposite" not in bb.interpret(dataclasses.replace(result, frame=few)).headline
+    alone = dataclasses.replace(result, frame=frame[1:2])
+    assert bb.interpret(alone).headline.startswith("Opposite direction: effect size -1.00")
+
+
+def test_a_positive_effect_of_a_sentence_test_is_a_comparison_of_both_sides():
+    """WEAT does not say that the first set is nearer to the first attributes than the other is."""
+    said = bb.interpret(bb.seat("weat7", seed=1, cache=False, progress=False))
+    assert "greater leaning of Math than of Arts to MaleTerms over FemaleTerms" in said.notes[0]
 
 
 def test_the_level_of_a_t_test_is_the_one_that_was_asked():

@@ -81,15 +81,16 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
 def importance(result: CorpusComparison, view: View, rows: pd.DataFrame) -> list[float]:
     """Return how important each row of the first table is, where there is no room for all.
 
-    The first contrast comes first, then the sets that a warning names, then classes, the other
-    contrasts and sets. Of groups it is that of their own first table.
+    The first contrast comes first, then the sets that a warning names, the other sets, the other
+    contrasts and classes. Of groups it is that of their own first table.
     """
     fit = next(iter(result.corpora.values()))
     if fit.spec.results.between:
         return groups.importance(fit, rows)
     doubted = [(change, row.name) for change, _, row in _doubted(result, view)]
     first = rows["contrast"].iloc[0]
-    of_level = {"class": 40.0, "between": 40.0, "attribute_set": 10.0}
+    # The rows of a set compare classes; those of a class alone are no finding about it.
+    of_level = {"class": 10.0, "between": 40.0, "attribute_set": 40.0}
     out = []
     for row in rows.itertuples():
         value = of_level.get(row.level, 100.0 if row.contrast == first else 20.0)
@@ -140,7 +141,9 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             partial(main_table, result, view),
             (Column("label", ""), *estimates),
             partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
-            note=partial(_along_path, result, view) if slope else "",
+            note=partial(_along_path, result, view)
+            if slope
+            else f"Change is fitted pair by pair: it is not {last} minus {first}.",
             importance=partial(importance, result, view),
             show_on="terminal page",
         ),

@@ -230,7 +230,10 @@ def interpret(result: Comparison, view: View) -> Interpretation:
 # What a difference does that is stronger, weaker or reversed after than before.
 _MOVED = {"stronger": "away from 0", "weaker": "toward 0", "reversed": "past 0"}
 _FORCED = {
-    "wholly": " The method forces it to zero, whatever the vectors were.",
+    "wholly": (
+        " The method forces it to zero for the words of this list. Other words may keep their "
+        "vectors."
+    ),
     "partly": " The method forces a part of it to zero.",
 }
 
@@ -239,7 +242,9 @@ def _sentence(result: Comparison, row: Any) -> str:
     """Say how the first difference changed under one method, and what is left."""
     forced = result.methods[row.method].construction.forced
     before, after = (common.estimate(_end(row, when)) for when in ("before", "after"))
-    said = f"{row.method}: {row.contrast} went from {before} to {after} for new words"
+    said = f"{row.method}: {row.contrast} went from {before} to {after}"
+    if forced != "wholly":
+        said += " for new words"
     part = _FORCED.get(forced, "")
     where, _, unsure = row.verdict.partition(", ")
     change, rope = common.estimate(row), f"the ROPE (±{row.rope:g})"
@@ -294,12 +299,11 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
             "nothing about the method."
         )
     made = item.construction
-    if made.found:
+    if made.forced != "no":
         words = "all" if made.forced == "wholly" else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            "with another --wordlist. `bayesbias debias` changes the words of its list only: for "
-            f"that, add {ALL_OTHERS}."
+            f"with another --wordlist. For that, `bayesbias debias` needs {ALL_OTHERS}."
         )
     return [f"{name}: {text}" for text in out]
 

@@ -154,7 +154,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     out = [
         Section(
             "result",
-            f"Difference in cosine {fit.spec.outcome}, new words (negative: closer to the first)",
+            f"Difference in cosine {fit.spec.outcome}, new words "
+            "(negative: first group or set closer)",
             lambda: main_table(fit, view),
             association.FIRST,
             figure=partial(draw, level=level),
@@ -247,12 +248,13 @@ def interpret(fit: BiasFit, view: View) -> Interpretation:
         first = labels(fit, of_factors)[0]
         details = [*said, *details]
         of_factors = of_factors[of_factors["contrast"] == first]
-        to = f"To {first.replace(' - ', ' rather than ')} (new words, ROPE ±{view.rope:g})"
+        rope = _beyond(of_factors["verdict"], view.rope)
+        to = f"To {first.replace(' - ', ' rather than ')} (new words, {rope})"
         by_factors = common.factors_in_words(of_factors, "closer", "farther")
         said = [f"{to}, {by_factors}."]
         notes += common.notes_on_factors(fit)
     else:
-        what = "pairs of groups are compared on each set"
+        what = "pairs of groups per set"
         notes += common.several_differences(number, what)
     warnings += interpretation.frequency_warnings(fit, view)
     return Interpretation(fit.table_name, " ".join(said), warnings, notes, lambda: details)
@@ -264,6 +266,16 @@ def _sentences(rows: pd.DataFrame, contrasts: Sequence[str], groups: set[str]) -
         compared(rows[rows["contrast"] == name], groups, sizes=name == contrasts[0])
         for name in contrasts
     ]
+
+
+def _beyond(verdicts: pd.Series, rope: float) -> str:
+    """Name the ROPE, and say which differences are beyond it: those without a note."""
+    text = f"ROPE ±{rope:g}"
+    if verdicts.isin(["below", "above"]).any():
+        text = f"beyond {text}"
+        if verdicts.str.startswith(("below, ", "above, ")).any():
+            text += ", unless noted"
+    return text
 
 
 def everywhere(rows: pd.DataFrame, sets: Sequence[str], groups: set[str]) -> list[str]:
@@ -335,7 +347,7 @@ def compared(rows: pd.DataFrame, groups: set[str], sizes: bool = False) -> str:
         said = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
     where = f"To {rows['contrast'].iloc[0].replace(' - ', ' rather than ')}"
     if sizes:
-        where += f" (new words, ROPE ±{rows['rope'].iloc[0]:g})"
+        where += f" (new words, {_beyond(rows['verdict'], rows['rope'].iloc[0])})"
     for verdict, names in unclear.items():
         if len(names) == len(rows):
             one = next(rows.itertuples()) if sizes and len(rows) == 1 else None

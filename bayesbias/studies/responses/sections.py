@@ -329,15 +329,15 @@ def sharpness(frame: pd.DataFrame, new: str) -> str:
     sharp = known["model_sd"] > ALIKE * known["se"]
     weak = known["se"] > ALIKE * known["model_sd"]
     if sharp.all():
-        return f"Too sharp: the SE is below the SD that the model has for {new}."
+        return f"Too sharp for {new}: the SE is below the SD of the model."
     if weak.all():
         return (
-            "Too weak: what groups share counts as noise, so the SE is above the SD that the model "
-            f"has for {new}."
+            f"Too weak for {new}: what groups share counts as noise, so the SE is above the SD of "
+            "the model."
         )
     if not (sharp | weak).any():
         return f"The SE is about the SD that the model has for {new}."
-    return f"An SE below the model SD (for {new}) is too sharp, one above it too weak."
+    return f"For {new}, an SE below the model SD is too sharp, one above it too weak."
 
 
 def sections(result: ResponsesResult, view: View) -> list[Section]:
@@ -582,9 +582,9 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
         kind = result.answer_kind
         if round(alone["hpdi_low"]) < alone["answers"]:
             notes.append(
-                f"{alone['contrast']}: {kind.apart_from}the {alone['answers']:,} {kind.row}s carry as "
-                f"much information as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
-                f"{alone['hpdi_high']:,.0f}] independent ones, for {new}."
+                f"For {new}, the {alone['answers']:,} {kind.row}s tell as much about "
+                f"{alone['contrast']} as {alone['mean']:,.0f} [{alone['hpdi_low']:,.0f}, "
+                f"{alone['hpdi_high']:,.0f}] independent ones."
             )
     said = result.answer_kind.headline(said, table.outcome)
     return Interpretation(subject, said, warnings, notes, lambda: _by_item(result, view, of_data))
@@ -635,8 +635,9 @@ def _disagreement(row: pd.Series, verdict: str, new: str) -> list[str]:
     tested += f"{row['n']:,.0f} rows as independent"
     errors = f"its SE is {common.plain(se)}, the SD of the model {common.plain(sd)}"
     if p_value <= ALPHA and verdict == "inconclusive":
-        sharp = f" and is too sharp: {errors}" if sd > ALIKE * se else ""
-        return [f"{tested}{sharp}. For {new} the difference is inconclusive."]
+        sharp = f" and is too sharp for {new}: {errors}" if sd > ALIKE * se else ""
+        where = "There" if sharp else f"For {new}"
+        return [f"{tested}{sharp}. {where} the difference is inconclusive."]
     if p_value > ALPHA and verdict.startswith(("below", "above")) and se > ALIKE * sd:
         return [f"{tested} and is too weak, since what groups share counts as noise: {errors}."]
     return []

@@ -56,10 +56,11 @@ class SeatResult(Result):
         p_value, effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word,
         sentence, unbleached, or text: sentences of which nobody said the words), ``statistic``,
         ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words`` (missing where
-        nobody said the words of the targets), ``p_holm``, ``dropped`` (examples without a vector of
-        their own). With `bayes` also ``contrast, sd, hpdi_low, hpdi_high`` of associated -
-        different for new words and templates (negative: targ1 lies nearer to attr1, targ2 to
-        attr2), the same ``standardized`` by the standard deviation of its pairs, the
+        nobody said the words of the targets), ``p_holm, p_words_holm`` (``p_value`` and
+        ``p_words``, corrected for all rows by Holm's method), ``dropped`` (examples without a
+        vector of their own). With `bayes` also ``contrast, sd, hpdi_low, hpdi_high`` of associated
+        - different for new words and templates (negative: targ1 leans to attr1 more than targ2
+        does), the same ``standardized`` by the standard deviation of its pairs, the
         ``probability_of_superiority`` (see `BiasFit.standardized`), ``prior_sensitivity`` (see
         `BiasFit.prior_sensitivity`) and ``prior`` (which moves the contrast most, of a sensitive
         one), the shares of variance ``share_word, share_template, share_sentence`` (what takes a
@@ -189,7 +190,7 @@ class SeatResult(Result):
         return (
             f"We ran {tests} (SEAT: {listed}) on {encoders}. p is one-sided: of permuted sentences, "
             "and of permuted words. It is exact or bounded where possible, and otherwise from "
-            f"{about['samples']:,} random partitions (seed {about['seed']}). p over sentences was "
+            f"{about['samples']:,} random partitions (seed {about['seed']}). Both were "
             f"corrected for the number of tests by Holm's method. The level is {self.alpha:g}."
         )
 

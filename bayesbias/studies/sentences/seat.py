@@ -69,7 +69,7 @@ from bayesbias.wordlists.sentence_tests import (
 )
 
 _OWN_COLUMNS = (
-    "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped",
+    "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "p_words_holm", "dropped",
 )  # fmt: skip
 _SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
 _BAYES_COLUMNS = (
@@ -271,6 +271,7 @@ def seat(
     (`permutation_test`), within a tenth of it where that takes seconds. ``p_words`` is the p-value
     over words, each with the mean score of its sentences. ``p_holm`` is Holm's correction over all
     rows of the result, of p_upper where it is certain and of the sampled p_value where not.
+    ``p_words_holm`` is the same correction of p_words.
 
     An example whose own word the encoder lacks is left out and counted (``dropped``): a
     `cbow_encoder` would give it the mean of its template. What only its template lacks costs
@@ -360,6 +361,9 @@ def seat(
     frame = pd.DataFrame(rows).reindex(columns=columns)
     certain = frame["p_method"].isin(["exact", "bounds"])
     frame["p_holm"] = holm(frame["p_upper"].where(certain, frame["p_value"]))
+    over_words = frame["p_words"].notna()
+    if over_words.any():
+        frame.loc[over_words, "p_words_holm"] = holm(frame.loc[over_words, "p_words"])
     tables = {
         name: pd.concat(found, ignore_index=True)
         if found

@@ -29,7 +29,7 @@ from bayesbias.studies.sentences.result import KEY, SeatResult
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import SETS
 
-QUESTION = "Are sentences about the targets closer to one set of attributes?"
+QUESTION = "Do sentences about one set of targets lean more to one set of attributes?"
 ONE_VERDICT = False
 FILES_BEFORE = False
 FIT_FILE = ""
@@ -44,6 +44,7 @@ PUBLISHED = (
     Column("p_value", "p", "p_value"),
     Column("p_words", "p_words", "p_value"),
     Column("p_holm", "p Holm", "p_value"),
+    Column("p_words_holm", "p_words Holm", "p_value"),
 )
 FITTED = (
     Column("contrast", "difference", "signed", 3),
@@ -53,7 +54,7 @@ COUNTS = (
     Column("tests", "tests", "count"),
     Column("median_effect", "median effect", "signed", 2),
     Column("significant", "p Holm", "count"),
-    Column("over_words", "p_words", "count"),
+    Column("over_words", "p_words Holm", "count"),
     Column("fitted", "HPDI below 0", "count"),
 )
 AGREEMENT = (
@@ -88,7 +89,7 @@ def main_table(result: SeatResult) -> pd.DataFrame:
         if len(result.frame) > MOST_ROWS:
             found = rows.assign(
                 significant=rows["p_holm"] <= result.alpha,
-                over_words=rows["p_words"] <= result.alpha,
+                over_words=rows["p_words_holm"] <= result.alpha,
             )
             if "hpdi_high" in rows:
                 found["fitted"] = rows["hpdi_high"] < 0
@@ -107,7 +108,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
     fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
     title = (
-        f"Tests with p up to {level_text(result.alpha)}"
+        f"Tests with one-sided p up to {level_text(result.alpha)}, corrected by Holm's method"
         if many
         else "Effect size (positive: as expected) and one-sided p of each test"
     )
@@ -119,9 +120,9 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             partial(main_table, result),
             (Column("label", ""), *COUNTS, *PUBLISHED, *FITTED),
             show_on="terminal page",
-            note="All tests: --detail."
+            note="p permutes sentences, p_words words. All tests: --detail."
             if many
-            else "p permutes sentences, p_words words. p Holm corrects p for all tests.",
+            else "p permutes sentences, p_words words. Holm: corrected for all tests.",
         ),
         Section(
             "tests",
@@ -201,7 +202,9 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
             *_fitted(rows),
         ]
     questions = _questions(result)
-    notes = [f"d above 0, as expected, means: {_first_questions(questions)}."] if questions else []
+    notes = []
+    if questions:
+        notes.append(f"d above 0, as expected, is a greater leaning {_first_questions(questions)}.")
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
         notes.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
@@ -214,7 +217,9 @@ def interpret(result: SeatResult, view: View) -> Interpretation:
         headline=" ".join(said),
         warnings=[*warnings, *_warnings(result)],
         notes=notes,
-        make_details=lambda: [f"{which}: {asked}." for asked, which in questions.items()],
+        make_details=lambda: [
+            f"{which}: a greater leaning {asked}." for asked, which in questions.items()
+        ],
     )
 
 
@@ -226,7 +231,8 @@ def _questions(result: SeatResult) -> dict[str, str]:
         categories = about.get("categories")
         if about["name"] in run and categories:
             x, y, a, b = (categories[name] for name in SETS)
-            tests.setdefault(f"{x} closer to {a}, {y} to {b}", []).append(about["name"])
+            asked = f"of {x} than of {y} to {a} over {b}"  # whatever single distances are
+            tests.setdefault(asked, []).append(about["name"])
     return {asked: listing(dict.fromkeys(names)) for asked, names in tests.items()}
 
 
@@ -247,23 +253,35 @@ def by_encoder(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _significant(rows: pd.DataFrame, alpha: float) -> str:
-    """Say of how many tests p is below the level, over sentences and over words, and of which."""
-    low = (rows["p_holm"] <= alpha) & ~(rows["p_words"] > alpha)
+    """Say of how many tests p is below the level, over sentences and over words, and of which.
+
+    A one-sided p near 1 is an effect in the opposite direction, which is named apart.
+    """
+    low = (rows["p_holm"] <= alpha) & ~(rows["p_words_holm"] > alpha)
+    opposite = (rows["p_value"] >= 1 - alpha) & ~(rows["p_words"] < 1 - alpha)
+    opposite &= rows["effect_size"] < 0  # of few partitions or equal scores p is 1, too
     n = int(low.sum())
     if len(rows) == 1:
         row = rows.iloc[0]
         # Of both p the larger one decides, where there are two.
-        tested = at_level(0.0 if n else 1.0, alpha)
-        of_words = f" over sentences, {p_text(row['p_words'])} over words"
-        two = row["p_words"] == row["p_words"] and row["p_words"] != row["p_holm"]
-        p_values = f"{p_text(row['p_holm'])}{of_words if two else ''}"
+        tested = "Opposite direction" if opposite.any() else at_level(0.0 if n else 1.0, alpha)
+        of_words = f" over sentences, {p_text(row['p_words_holm'])} over words"
+        two = row["p_words_holm"] == row["p_words_holm"] and row["p_words_holm"] != row["p_holm"]
+        p_values = f"one-sided {p_text(row['p_holm'])}{of_words if two else ''}"
         return f"{tested}: effect size {format_value(row['effect_size'], 'signed', 2)}, {p_values}."
-    limit = "Holm-corrected p and p_words"
+    limit = "p and p_words after Holm's correction"
     tests = number_of(len(rows), "test")
     which = f"{n} of {tests} significant at {level_text(alpha)} ({limit})"
     if 0 < n < len(rows):
         which += f": {some(rows.loc[low, 'test'], 5)}"
-    return f"{which}; {len(rows) - n} not significant." if n < len(rows) else f"{which}."
+    said = [which]
+    if others := int((~low & ~opposite).sum()):
+        said.append(f"{others} not significant")
+    if opposite.any():
+        named = some(rows.loc[opposite, "test"], 5)
+        limit = f"one-sided p {level_text(1 - alpha)} or more"
+        said.append(f"{int(opposite.sum())} in the opposite direction ({limit}): {named}")
+    return f"{'; '.join(said)}."
 
 
 def _fitted(rows: pd.DataFrame) -> list[str]:
@@ -288,10 +306,11 @@ def _fitted(rows: pd.DataFrame) -> list[str]:
 def _warnings(result: SeatResult) -> list[str]:
     frame = result.frame
     level = level_text(result.alpha)
-    over_words = (frame["level"] == "sentence") & (frame["p_upper"] <= result.alpha)
+    over_sentences = (frame["level"] == "sentence") & (frame["p_holm"] <= result.alpha)
     unsure = {
         f"{{}}: significant at {level} over sentences, but not over words. Report p_words: sentences "
-        "with the same word are not independent.": over_words & (frame["p_words"] > result.alpha)
+        "with the same word are not independent.": over_sentences
+        & (frame["p_words_holm"] > result.alpha)
     }
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)

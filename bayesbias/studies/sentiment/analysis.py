@@ -472,7 +472,10 @@ def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
         for _, alike in rated.groupby(list(rated.columns), sort=False):
             if len(alike) > 1:  # as words that it does not know
                 which = "all professions" if len(alike) == len(rated) else some(sorted(alike.index))
-                notes.append(f"{name} gives the same ratings to these professions: {which}.")
+                notes.append(
+                    f"{name} rates these professions alike, perhaps because it does not know them, "
+                    f"so they tell no more than one: {which}."
+                )
     return {
         "table": table, "tests": tests, "professions": professions, "noun_pairs": pairs,
         "extremes": _extremes(professions, about["n"]), "earnings": earnings, "notes": notes,

@@ -19,6 +19,7 @@ QUESTION = "Do associations of words rise or fall with a number about them?"
 ONE_VERDICT = True
 FILES_BEFORE = False
 FIT_FILE = ""
+RARE = 0.01  # how often chance puts that many words off the line
 TYPES: tuple[type, ...] = (WefatResult, Estimated, TrueCorrelation, Score)
 glossary = explain_distances
 
@@ -46,17 +47,23 @@ def main_table(result: WefatResult) -> pd.DataFrame:
             "hpdi_high": known.high,
             "p_value": known.p_value,
         },
+        {
+            "label": "r of scores not divided by SDs",
+            "mean": known.r_undivided,
+            "p_value": known.p_undivided,
+        },
     ]
     return pd.DataFrame(rows)
 
 
 def sections(result: WefatResult, view: View) -> list[Section]:
     """Return all tables and figures of the test, in the order in which they are read."""
-    first, covariate = result.sets[0], result.published.covariate
+    (first, second), covariate = result.sets, result.published.covariate
     return [
         Section(
             "result",
-            f"How closeness to {first} changes with {covariate} (positive: it rises)",
+            f"How closeness to {first} rather than {second} rises with {covariate}, in cosine "
+            "distance, new words",
             lambda: main_table(result),
             (
                 Column("label", ""),
@@ -116,25 +123,45 @@ def interpret(result: WefatResult, view: View) -> Interpretation:
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = (
-            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}: by "
-            f"{common.size(result.slope)} per SD."
+            f"On average, the higher {known.covariate}, the closer a word is to {closer}, relative "
+            f"to {other}: by {common.size(result.slope)} in cosine distance per SD, for new words."
         )
     if known.p_value is not None:
         tested = common.at_level(known.p_value, result.alpha)
         notes.insert(
             0,
-            f"Published r: {tested} ({common.p_text(known.p_value)}). The Result is that of the "
-            "slope, which allows for the noise of the words in the sets; r does not, so that they "
-            "may differ.",
+            f"Published r: {tested} ({common.p_text(known.p_value)}). It divides the score of each "
+            "word by the SD of its cosines. The slope does not, and it allows for the noise of the "
+            "words in the sets.",
         )
     off = list(result.off_line)
     chance = (1 - view.prob) * len(result.frame)
-    details = (
+    words_off = (
         f"{number_of(len(off), 'word')} off the line{f' ({common.listing(off)})' if off else ''}; "
         f"about {chance:.1f} of {len(result.frame)} would be expected by chance."
     )
     warnings = common.warning_on_misspelled(known.misspelled)
-    return Interpretation(known.data, said, warnings, notes, lambda: [details])
+    details = [words_off]
+    if many_off_line(len(off), len(result.frame), 1 - view.prob):
+        details = []
+        warnings = [
+            *warnings,
+            f"{words_off} The Result is an average: these words do not follow it.",
+        ]
+    return Interpretation(known.data, said, warnings, notes, lambda: details)
+
+
+def many_off_line(off: int, words: int, share: float) -> bool:
+    """Return whether more words are off the line than chance gives, but for one time in a hundred.
+
+    Examples
+    --------
+    >>> many_off_line(5, 10, 0.11), many_off_line(2, 10, 0.11)
+    (True, False)
+    """
+    from scipy.stats import binom
+
+    return bool(binom.sf(off - 1, words, share) < RARE)
 
 
 def about(result: WefatResult) -> dict[str, Any]:
@@ -147,6 +174,8 @@ def about(result: WefatResult) -> dict[str, Any]:
             "r_low": known.low,
             "r_high": known.high,
             "p_value": known.p_value,
+            "r_undivided": known.r_undivided,
+            "p_undivided": known.p_undivided,
             "p_method": known.p_method,
             "alpha": result.alpha,
             "n": known.n["words"],

@@ -370,12 +370,12 @@ def test_a_run_without_a_fit_does_not_block_its_folder(tmp_path):
     [
         (
             {"words": 12, "spread": 1.0, "difference": 0.3},
-            "Too sharp: the SE",
-            "is too sharp: its SE",
+            "Too sharp for new",
+            "is too sharp for new",
         ),
         (
             {"words": 8, "templates": 1, "items": 12, "spread": 0.15},
-            "Too weak: what groups share",
+            "what groups share counts as noise",
             "",
         ),
     ],
@@ -409,7 +409,7 @@ def published_row(p_value, se, sd):
             0.1,
             0.3,
             "inconclusive",
-            "is too sharp: its SE is 0.100, the SD of the model 0.300",
+            "is too sharp for new words: its SE is 0.100, the SD of the model 0.300. There the",
         ),
         (
             0.01,

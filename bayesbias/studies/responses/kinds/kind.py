@@ -113,8 +113,6 @@ class Kind(ABC):
         Where a figure of `items` has its line.
     items_are : str
         What `items` has, at the start of a title.
-    apart_from : str
-        What the number of independent answers leaves out, with the words that follow.
     question : tuple of str
         The columns that together tell the questions of the fit apart.
     scores_have_t : bool
@@ -131,7 +129,6 @@ class Kind(ABC):
     scales: tuple[str, ...] = ("outcome",)
     zero: float | None = None
     items_are: str = "Each group"
-    apart_from: str = "apart from what groups share, "
     question: tuple[str, ...] = ("question",)
     scores_have_t: bool = True
     words_by_group: bool = True

@@ -25,7 +25,6 @@ class Paired(Kind):
     row = "difference"
     zero = 0.0
     items_are = "Differences"
-    apart_from = ""  # what groups share is in neither side of a difference
     question = ("question", "series")
 
     def recognizes(self, table: Responses) -> bool:
