@@ -124,6 +124,10 @@ class FitError(BayesbiasError, RuntimeError):
     __module__ = "bayesbias"
 
 
+class TooLargeError(FitError):
+    """A model that takes more memory than a fit may have."""
+
+
 class ResourceError(BayesbiasError, RuntimeError):
     """The system gave no more memory, threads or processes.
 

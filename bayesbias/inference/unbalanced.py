@@ -64,6 +64,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesbias.core import FitError
+from bayesbias.core.errors import TooLargeError
 from bayesbias.core.workers import one_thread_of_blas, threads
 from bayesbias.inference.diagnostics import ENOUGH_MIXED
 from bayesbias.inference.factorization import Factor, Pattern
@@ -112,7 +113,7 @@ class Layout:
 
         Raises
         ------
-        FitError
+        TooLargeError
             If it would take too much memory.
         """
         from scipy import sparse
@@ -153,7 +154,9 @@ class Layout:
                 last.extend(kept[of_term[used[of_term]]])
         connected = incidence.copy()
         connected.data = np.ones(len(connected.data))
-        pattern = Pattern.of(connected.T @ connected, last)
+        shared = sparse.csr_array(connected.T @ connected)
+        _refuse_bytes(threads() * Pattern.bytes_at_least(shared, last))
+        pattern = Pattern.of(shared, last)
         _refuse_bytes(threads() * pattern.nbytes)
 
         incidence = incidence[:, pattern.order]
@@ -212,7 +215,7 @@ class Layout:
 
 def _refuse_bytes(wanted: float) -> None:
     if wanted > MOST_BYTES:
-        raise FitError(
+        raise TooLargeError(
             f"the table: expected a model that fits into {MOST_BYTES / 2**30:.0f} GiB, got one that "
             f"takes {wanted / 2**30:.1f} GiB. Fit fewer rows or units, or a model with fewer terms."
         )

@@ -112,3 +112,10 @@ def test_what_is_not_positive_definite_has_no_determinant():
     for head in (0, 1, 2):
         pattern = Pattern.of(matrix, (), head)
         assert np.isnan(Factor(pattern).update(np.array([-9.0, 0.5, -9.0]), np.ones(2)))
+
+
+@pytest.mark.parametrize("terms", [*TERMS, (300, 200, 150), (150, 40, 30, 20)])
+def test_the_lower_bound_of_memory_is_one(terms):
+    matrix = cross_products(shifted(3), 400, terms)
+    last = range(matrix.shape[0] - terms[-1], matrix.shape[0])
+    assert 0 < Pattern.bytes_at_least(matrix, last) <= Pattern.of(matrix, last).nbytes

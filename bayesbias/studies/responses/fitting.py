@@ -32,6 +32,7 @@ from bayesbias.core import (
     some,
 )
 from bayesbias.core.conventions import PROB
+from bayesbias.core.errors import TooLargeError
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
 from bayesbias.inference.comparisons import (
@@ -59,6 +60,7 @@ from bayesbias.studies.responses.table import Responses
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.models.design import Design
+    from bayesbias.models.spec import ModelSpec
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
@@ -933,7 +935,6 @@ def fit_responses(
     >>> found.contrasts(estimand="population", level="overall")["contrast"].tolist()
     ['a - b']
     """
-    from bayesbias.inference.fitting import fit
     from bayesbias.models.spec import list_models, load_model
     from bayesbias.models.variants import (
         trimmed,
@@ -998,11 +999,49 @@ def fit_responses(
         spec = trimmed(spec, rows)
     sampling.setdefault("pointwise", False)
     try:
-        result = replace(result, fit=fit(rows, spec, **sampling))
+        fitted, left_out = _fit_what_fits(rows, spec, sampling)
+        notes += left_out
+        result = replace(result, fit=fitted)
         result._fitted().provenance["table"]["name"] = table.name
     except FitError as error:
         return replace(result, notes=(*notes, f"The sampler failed: {error}"))
     return replace(result, notes=(*notes, *_one_each(result), *_one_question(result)))
+
+
+def _fit_what_fits(
+    rows: pd.DataFrame, spec: ModelSpec, sampling: dict[str, Any]
+) -> tuple[BiasFit, list[str]]:
+    """Fit a model, without its largest interactions where it takes too much memory.
+
+    Returns
+    -------
+    BiasFit
+    list of str
+        A note on each interaction that is left out.
+    """
+    from bayesbias.inference.fitting import fit
+    from bayesbias.models.design import Design
+    from bayesbias.models.variants import without_terms
+
+    notes: list[str] = []
+    while True:
+        try:
+            return fit(rows, spec, **sampling), notes
+        except TooLargeError:
+            design = Design.of(spec, rows)
+            sizes = {}
+            for name in spec.mu:
+                if spec.is_random(name) and len(spec.parameters[name].dims) > 1:
+                    sizes[name] = len(np.unique(design.index[name]))
+            if not spec.trim or not sizes:
+                raise
+            largest = max(sizes, key=sizes.__getitem__)
+            note = (
+                f"{largest} is left out: with its {sizes[largest]:,} effects the model would not fit "
+                "into memory. Its spread counts as noise."
+            )
+            notes.append(note)
+            spec = without_terms(spec, [largest], note)
 
 
 def _levels_in_order(table: Responses) -> list[str]:

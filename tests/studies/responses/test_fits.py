@@ -7,6 +7,11 @@ from helpers.responses import choice_answers, choices, crossed, fitted, quick, r
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.core.workers import threads
+from bayesbias.inference import unbalanced
+from bayesbias.inference.unbalanced import Layout
+from bayesbias.models.design import Design
+from bayesbias.models.variants import without_terms
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -289,6 +294,29 @@ def test_groups_that_met_the_same_items_unequally_often_are_compared_on_one_mix(
         assert found.loc["listed_words", "observed"] == pytest.approx(even)
     for estimand in ("new_words", "listed_words"):
         assert abs(found.loc[estimand, "mean"]) < spread / 5
+
+
+def test_the_largest_interaction_is_left_out_of_a_model_that_does_not_fit_into_memory(monkeypatch):
+    rng, n = np.random.default_rng(4), 500
+    word = rng.integers(0, 30, n)
+    columns = {"item": rng.integers(0, 8, n), "model": rng.integers(0, 3, n)}
+    labels = {name: [f"{name[0]}{k}" for k in codes] for name, codes in columns.items()}
+    frame = pd.DataFrame(
+        {"group": np.where(word % 2, "a", "b"), "word": [f"w{k}" for k in word], **labels}
+    )
+    frame["score"] = rng.normal(0, 1, n)
+    whole = quick(frame)
+    assert "model_by_word" in whole.fit.spec.mu
+    one_less = without_terms(whole.fit.spec, ["model_by_word"], "one less")
+    pattern = Layout.of(Design.of(one_less, whole.fit.table).ordered()).pattern
+    monkeypatch.setattr(unbalanced, "MOST_BYTES", 1.1 * threads() * pattern.nbytes)
+    found = quick(frame)
+    assert {*whole.fit.spec.mu} - {*found.fit.spec.mu} == {"model_by_word"}
+    assert (
+        sum("model_by_word is left out: with its 90 effects" in note for note in found.notes) == 1
+    )
+    monkeypatch.setattr(unbalanced, "MOST_BYTES", 1000)
+    assert any("Fit fewer rows" in note for note in quick(frame).notes)
 
 
 def test_pairs_and_the_crossed_model_agree_on_the_same_items():
