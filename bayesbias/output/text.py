@@ -202,7 +202,7 @@ def to_html(result: Any) -> str:
     """Return what a notebook shows: the words of the terminal, with tables and advice for Python."""
     study, result, view = registry.shown(result)
     tables = _tables(study.sections(result, view), ("terminal", "brief"), in_python)
-    said = registry.interpretation(result, view)
+    said = registry.interpretation(result, view).in_python()
     rest = f"{_header(study, result, view)}\n\n{interpretation_text(said)}"
     _fit_on_screen(tables, view.prob, rest, MOST_LINES_OF_CELL)
     parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core import InputError, checks, files, frames, join_words, number_of, some
+from bayesbias.core import InputError, checks, files, frames, number_of, some
 from bayesbias.tables.coverage import Coverage, GroupCoverage
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
@@ -192,27 +192,22 @@ def _stereotypes(frame: pd.DataFrame) -> dict[str, list[str]]:
 def thin_classes(
     frame: pd.DataFrame, known: Mapping[str, bool], groups: Groups, same: SameVector = ({}, {})
 ) -> list[str]:
-    """Say which classes rest on few words."""
+    """Say which classes rest on few words: fewer than `FEW_WORDS`."""
     stereotypes = _stereotypes(frame)
     protected = labels_within(frame, "protected_class", "protected_word")
-    thin = []
+    thin: dict[str, list[str]] = {}
     sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
     for name in dict.fromkeys([*protected, *sets]):
-        few = []
         for words, kept_as, noun in (
-            (protected.get(name, []), same[0], "protected word"),
-            (stereotypes.get(name, []), same[1], "stereotype"),
-            (sets.get(name, []), same[1], "attribute"),
+            (protected.get(name, []), same[0], "protected words"),
+            (stereotypes.get(name, []), same[1], "stereotypes"),
+            (sets.get(name, []), same[1], "attributes"),
         ):
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
-            few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
-        if few:
-            thin.append((join_words(few), f"the {'set' if name in sets else 'class'} {name}"))
-    said = [
-        f"{join_words(names)} have {few} each" if names[1:] else f"{names[0]} has {few}"
-        for few, names in checks.grouped(thin).items()
-    ]
-    notes = [f"{some(said)}: too few to tell well how much they vary"] if said else []
+            if 1 <= distinct < FEW_WORDS:
+                thin.setdefault(noun, []).append(f"{name} ({distinct})")
+    said = [f"{noun} of {some(names)}" for noun, names in thin.items()]
+    notes = [f"too few to tell how words vary: {'; '.join(said)}"] if said else []
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control.found == 1 < control.listed:

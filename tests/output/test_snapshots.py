@@ -12,6 +12,7 @@ import pytest
 from helpers.pages import unrendered
 
 import bayesbias as bb
+from bayesbias.output import text
 from output.results import MAKERS, sweep
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -109,22 +110,24 @@ def test_outputs_are_as_they_were(result, tmp_path, request, monkeypatch):
         "columns": "\n".join(f"{name}: {columns}" for name, columns in tables.items()),
         "page": without_repeats(without_numbers(text_of_page(rows_in_lines(page)))),
     }
-    text = "\n\n".join(f"===== {output} =====\n{content}" for output, content in shown.items())
-    text = text.replace(str(tmp_path), "TMP")
-    text = re.sub(r"/\S*/sweep#\S*|\S*pytest-\S*", "FOLDER", text)
+    whole = "\n\n".join(f"===== {output} =====\n{content}" for output, content in shown.items())
+    whole = whole.replace(str(tmp_path), "TMP")
+    whole = re.sub(r"/\S*/sweep#\S*|\S*pytest-\S*", "FOLDER", whole)
     path = SNAPSHOTS / f"{name}.txt"
     if request.config.getoption("--refresh-snapshots"):
-        path.write_text(text + "\n", encoding="utf-8")
-    assert text + "\n" == path.read_text(encoding="utf-8")
+        path.write_text(whole + "\n", encoding="utf-8")
+    assert whole + "\n" == path.read_text(encoding="utf-8")
     again = bb.load_run(tmp_path / "run")
     assert bb.output.to_text(again.result) == terminal
     assert methods_of(again.result) == methods_of(made)
     assert bb.output.to_json(again.result) == answer
 
 
-def test_a_notebook_says_the_words_of_the_terminal(result):
+def test_a_notebook_says_the_words_of_a_longer_terminal(result, monkeypatch):
+    """With arguments of Python in place of options."""
     _, made = result
     shown = text_of_page(made._repr_html_()).split()
-    assert sorted(shown) == sorted(
-        word for line in bb.output.to_text(made).splitlines() for word in line.split()
-    )
+    monkeypatch.setattr(text, "MOST_LINES", text.MOST_LINES_OF_CELL)
+    printed = text.to_python(made)
+    assert sorted(shown) == sorted(printed.split())
+    assert not re.search(r"(?<!\w)--\w", printed)

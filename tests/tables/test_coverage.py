@@ -34,11 +34,8 @@ def table_without(*gone: str):
 def test_classes_of_few_words_are_named_in_one_note():
     gone = [f"{name}{i}" for name in "ab" for i in (2, 3)]
     said = [note for note in table_without(*gone, "c3").coverage.notes if "too few" in note]
-    what = (
-        "the class a and the class b have 2 protected words and 5 stereotypes each, the class c has 3 "
-        "protected words and 5 stereotypes"
-    )
-    assert said == [f"{what}: too few to tell well how much they vary"]
+    what = "protected words of a (2), b (2), c (3); stereotypes of a (5), b (5), c (5)"
+    assert said == [f"too few to tell how words vary: {what}"]
 
 
 def test_the_note_on_few_words_has_the_rule_of_the_readme():
@@ -51,7 +48,7 @@ def test_the_note_on_few_words_has_the_rule_of_the_readme():
     rng = np.random.default_rng(3)
     table = bb.distance_table({word: rng.normal(size=8) for word in listed}, words, controls="none")
     (said,) = (note for note in table.coverage.notes if "too few" in note)
-    assert said.startswith("the class five has 5 stereotypes: too few")
+    assert said.endswith(": stereotypes of five (5)")
 
 
 def test_control_words_that_are_not_there_take_their_contrasts_with_them():
