@@ -201,7 +201,7 @@ DESIGNS = {
     ),
     "few_scenarios": design(
         "40 names a group, each in 3 of 30 scenarios", "population",
-        words=40, templates=1, items=30, scenarios=3,
+        words=40, templates=1, items=30, scenarios=3, group_by_template=0.0,
     ),
     "rare": Design(
         "0/1 answers, rates below 8 %, 150 answers a group to each of 2 prompts", "population", 0.84, rare

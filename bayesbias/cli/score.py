@@ -136,34 +136,19 @@ def _screen(
     headline = " ".join(f"{verdict}: {', '.join(titles)}." for verdict, titles in verdicts.items())
     # Of tested scores p and the reading say it.
     untested = {row["title"]: row["meaning"] for row in rows if row["p_value"] is None}
-    if of_classes := [result for result in results if result.name == "sc_weat"]:
-        untested[SCORES["sc_weat"].title] = of_classes[0].meaning
     more = [f"{title}: {meaning}" for title, meaning in untested.items()]
-    computed = {result.name for result in results}
     if any(result.details.get("sides") == 1 for result in results):
-        sides = "; ".join(asked for name, asked in _ONE_SIDED.items() if name in computed)
-        more.append(f"p is one-sided ({sides}); --sides 2 tests both.")
-    if "weat" in computed:
-        more.append(
-            "WEAT does not say which of the four distances between X, Y, A and B differ. "
-            "`bayesbias fit` has rows by class and set."
-        )
+        more.append("p is one-sided: does X lean to A, and Y to B? --sides 2 tests both.")
     if drawn := _resampled(results):
-        more.append(f"Intervals resample {drawn}.")
+        more.append(f"Bootstrap over {drawn}.")
     if missing := checks.once(word for result in results for word in result.dropped):
         more.append(f"{number_of(len(missing), 'word')} without a vector: {some(missing, 6)}.")
     more += [sentence(note) for note in of_vectors]
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in checks.grouped(notes).items()]
     if any(result.p_value is not None for result in results):
-        more.append("p treats the attributes as fixed. For new words use: bayesbias fit.")
+        more.append("For new words, and which distances differ, use: bayesbias fit.")
     headline = headline or "These scores have no significance test."
     return f"scores | {table.provenance['name']}{seed}", lines, headline, more
-
-
-_ONE_SIDED = {
-    "weat": "WEAT: does X lean to A more than Y?",
-    "sc_weat": "SC-WEAT: does X lean to A, and Y to B?",
-}
 
 
 def _resampled(results: list[Any]) -> str:

@@ -309,9 +309,7 @@ def percentile_interval(
             notes.append("no interval, since that of the bootstrap does not include the value")
     if low is not None and (few := sorted({n for n in sizes if n < 8})):
         groups = ", ".join(map(str, few))
-        notes.append(
-            f"the bootstrap interval is too narrow, because groups of {groups} words are small"
-        )
+        notes.append(f"intervals of so few words ({groups}) are too narrow")
     return {"low": low, "high": high, "prob": prob, "seed": seed}, notes
 
 

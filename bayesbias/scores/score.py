@@ -233,7 +233,7 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "sc_weat": Declared(
-        resamples="the words of a class",
+        resamples="words",
         needs=("two classes",),
         title="SC-WEAT",
         function="association:sc_weat",
@@ -288,7 +288,7 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "ripa": Declared(
-        resamples="word pairs and attributes",
+        resamples="words and attributes",
         needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",

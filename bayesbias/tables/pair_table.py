@@ -6,6 +6,7 @@ The table has one row for each protected word and attribute. Distances are float
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ def thin_classes(
     """Say which classes rest on few words: fewer than `FEW_WORDS`."""
     stereotypes = _stereotypes(frame)
     protected = labels_within(frame, "protected_class", "protected_word")
-    thin: dict[str, list[str]] = {}
+    thin: list[tuple[int, str]] = []
     sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
     for name in dict.fromkeys([*protected, *sets]):
         for words, kept_as, noun in (
@@ -205,9 +206,12 @@ def thin_classes(
         ):
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
             if 1 <= distinct < FEW_WORDS:
-                thin.setdefault(noun, []).append(f"{name} ({distinct})")
-    said = [f"{noun} of {some(names)}" for noun, names in thin.items()]
-    notes = [f"too few to tell how words vary: {'; '.join(said)}"] if said else []
+                thin.append((distinct, f"{noun} of {name} ({distinct})"))
+    notes = []
+    if thin:
+        fewest, *others = [named for _, named in sorted(thin, key=itemgetter(0))]
+        more = f" and {number_of(len(others), 'other set')}" if others else ""
+        notes.append(f"few words: {fewest}{more}")
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control.found == 1 < control.listed:

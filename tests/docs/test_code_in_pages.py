@@ -49,7 +49,9 @@ def parsed(line):
     """Read a command and its options without running it; raises a click.UsageError if one is not there."""
     from bayesbias.cli.main import cli
 
-    arguments = shlex.split(line.partition(" > ")[0], comments=True)[1:]
+    arguments = shlex.split(line, comments=True)[1:]
+    if ">" in arguments:  # what follows is a file of the shell
+        arguments = arguments[: arguments.index(">")]
     command, context = cli, click.Context(cli)
     while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
         name, command, arguments = command.resolve_command(context, arguments)
