@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bayesbias.core import InputError, checks, join_words, number_of, some
@@ -352,10 +351,12 @@ def _labels_in_words(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with levels and estimands as the glossary has them: ``new words``."""
     out = rows.copy()
     if "estimand" in out:
-        of_words = out["level"].eq("word") if "level" in out else False
-        scopes = np.where(of_words, "new attributes", "new words")
-        out["estimand"] = out["estimand"].where(out["estimand"].ne("population"), scopes)
-        out["estimand"] = out["estimand"].replace("_", " ", regex=True)
+        estimands = out["estimand"].astype(str)
+        is_population = estimands.eq("population")
+        estimands = estimands.mask(is_population, "new words").str.replace("_", " ")
+        if "level" in out:
+            estimands = estimands.mask(is_population & out["level"].eq("word"), "new attributes")
+        out["estimand"] = estimands
     if "level" in out:
         out["level"] = out["level"].replace(_LEVELS).replace("_", " ", regex=True)
     return out

@@ -235,7 +235,7 @@ def test_one_fitted_test_has_its_estimate(ends, said):
 @pytest.mark.slow
 def test_a_slope_of_zero_has_no_direction():
     found = bb.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=1, engine="quick")
-    for ends, said in (((0.02, 0.1), "The higher women"), ((0.0, 0.0), "Inconclusive")):
+    for ends, said in (((0.02, 0.1), "On average, the higher women"), ((0.0, 0.0), "Inconclusive")):
         slope = dataclasses.replace(
             found.slope, mean=sum(ends) / 2, hpdi_low=ends[0], hpdi_high=ends[1]
         )

@@ -20,6 +20,7 @@ from bayesbias.sweeps.cells import read_cell, verify_sweep, write_cell, write_ma
 from bayesbias.sweeps.sweeping import run_sweep
 
 RECORD = {"rows": [{"mean": -0.0125, "name": "\u00e9"}], "warnings": [], "n": 3}
+SHORT = bool(os.environ.get("BAYESBIAS_TEST_SHORT"))
 
 
 def _cut(path):
@@ -172,7 +173,10 @@ def test_killed_ten_times_the_command_ends_as_if_nothing_had_happened(tmp_path):
     """SIGKILL of the command and all its workers, while it starts and while it writes."""
     plan, out = write_inputs(tmp_path), tmp_path / "out"
     write_plan(
-        tmp_path, wordlists=["pets.toml"], models=["crossed"], settings={"seed": [*range(20)]}
+        tmp_path,
+        wordlists=["pets.toml"],
+        models=["crossed"],
+        settings={"seed": [*range(8 if SHORT else 20)]},
     )
     run_sweep(plan, tmp_path / "undisturbed", workers=1)
     sweep = [sys.executable, "-m", "bayesbias", "sweep", str(plan), "--out", str(out)]
@@ -182,7 +186,7 @@ def test_killed_ten_times_the_command_ends_as_if_nothing_had_happened(tmp_path):
     def names() -> set[str]:
         return {path.name for path in out.glob("*/*")}
 
-    kills = 2 if os.environ.get("BAYESBIAS_TEST_SHORT") else 10
+    kills = 2 if SHORT else 10
     for turn in range(kills):
         before = names()
         process = subprocess.Popen(
