@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 BREAKDOWNS = ("item", "template")
 """Levels with rows for parts of the questions."""
+_UNEQUAL = 0.1  # how far the shares of questions of a group are from those of all, of 1
 MOST_SAID = 3  # contrasts in the sentences of the result
 type Pairs = list[tuple[str, str, dict[str, float]]]
 """Model, contrast and the weights of groups under models."""
@@ -955,6 +956,7 @@ def fit_responses(
         *table.notes,
         *_told_apart(table, kind),
         *_lacking(table, kind),
+        *_met_unequally(table, kind),
         *notes_of_rows,
         *(_without_t(published, table) if kind.scores_have_t else ()),
         *(_levels_in_order(table) if model is None and kind.modeled == "outcome" else ()),
@@ -1054,6 +1056,26 @@ def _lacking(table: Responses, kind: Kind) -> list[str]:
         question = frames.joined(table.frame[["model", *labels]])
         notes += common.lacking(table.frame.assign(question=question), "group", {"question": noun})
     return notes
+
+
+def _met_unequally(table: Responses, kind: Kind) -> list[str]:
+    """Say where groups answered the same prompts and items, and not equally often."""
+    asked = [name for name in ("template", "item") if name in kind.shared_by_groups(table)]
+    if not asked:
+        return []
+    question = frames.joined(table.frame[asked])
+    answers = pd.crosstab(table.frame["group"], question)
+    if not (answers > 0).all(axis=None):  # another note says it
+        return []
+    shares = answers.div(answers.sum(axis=1), axis=0)
+    apart = (shares - shares.mean()).abs().sum(axis=1) / 2
+    if apart.max() < _UNEQUAL:
+        return []
+    nouns = join_words([table.nouns[name] for name in asked])
+    return [
+        f"Groups did not answer the same {nouns} equally often. These have the same weight in all "
+        "groups here, but not in the published scores."
+    ]
 
 
 def _without_t(published: pd.DataFrame, table: Responses) -> list[str]:

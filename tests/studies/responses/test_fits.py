@@ -281,7 +281,10 @@ def test_groups_that_met_the_same_items_unequally_often_are_compared_on_one_mix(
                 score = int(rng.random() < 1 / (1 + np.exp(3.75 - score)))
             rows.append((group, f"w{k}", f"i{item}", score))
     frame = pd.DataFrame(rows, columns=["group", "word", "item", "score"])
-    found = overall(quick(frame))
+    result = quick(frame)
+    found = overall(result)
+    said = "Groups did not answer the same items equally often."
+    assert sum(said in note for note in result.notes) == 1
 
     raw = frame.groupby("group")["score"].mean()
     of_items = frame.groupby(["group", "item"])["score"].mean().unstack()
