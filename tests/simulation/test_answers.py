@@ -201,6 +201,7 @@ def test_the_width_is_that_of_tables_simulated_otherwise(sds, size, draw):
     assert abs(np.mean(planned) - np.mean(widths)) < 0.1 * np.mean(widths) + 2 * error
 
 
+@pytest.mark.slow
 def test_a_long_simulation_is_announced_by_its_first_design(monkeypatch, capsys):
     monkeypatch.setattr("bayesbias.core.progress._LONG_S", 0.0)
     sds = {"word": 0.2, "template": 0.1, "answer": 0.15}

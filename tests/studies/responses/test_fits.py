@@ -299,6 +299,7 @@ def test_groups_that_met_the_same_items_unequally_often_are_compared_on_one_mix(
         assert abs(found.loc[estimand, "mean"]) < spread / 5
 
 
+@pytest.mark.slow
 def test_the_largest_interaction_is_left_out_of_a_model_that_does_not_fit_into_memory(monkeypatch):
     rng, n = np.random.default_rng(4), 500
     word = rng.integers(0, 30, n)
