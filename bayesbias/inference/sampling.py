@@ -15,7 +15,7 @@ import functools
 import inspect
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -51,6 +51,7 @@ LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEPS_OF_A_DRAW = 30  # of NUTS, as densities: some ten steps, each with a gradient
 _STEP = 1e-4  # of differences of the gradient
+_STEEP = 0.5  # a gradient of the log density that is not near the mode
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
 NO_DENSITY = 1e300  # minus a log density beyond floating point, for searches
 AT_MODE = 0.3375  # the coordinate of a scale at the mode of its logarithm
@@ -533,8 +534,6 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
 
     With `near` the searches end near the mode, which is enough for a proposal.
     """
-    from scipy.optimize import minimize
-
     n = reduced.n_theta
     start = np.full(n, np.log(max(reduced.usual_sd, 1e-6) / 2))
 
@@ -546,18 +545,48 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     if not np.isfinite(reduced.log_density(start)[0]):
         return plain
     first, second = _NEAR if near else (None, None)
-    find = functools.partial(minimize, jac=True, method="L-BFGS-B")
-    log_m = find(minus, start, tol=first).x
+    to_the_end = not reduced.costly
+    log_m = _lowest(minus, start, first, to_the_end)
     of_mode = ScaleApproximation(log_m, plain.mode, plain.root)
-    mode = find(lambda u: of_mode.minus(reduced, u), plain.mode, tol=second).x
-    steps = np.eye(n) * _STEP
-    above, below = ([of_mode.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
-    curvature = np.subtract(above, below) / (2 * _STEP)
+    minus_of_coordinates = functools.partial(of_mode.minus, reduced)
+    mode = _lowest(minus_of_coordinates, plain.mode, second, to_the_end)
+    curvature = _curvature(minus_of_coordinates, mode)
     if not np.isfinite(curvature).all():
         return plain
-    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    values, vectors = np.linalg.eigh(curvature)
     covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
     return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
+
+
+Minus = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a log density: minus it, and gradient
+
+
+def _lowest(
+    minus: Minus, start: np.ndarray, tolerance: float | None, to_the_end: bool
+) -> np.ndarray:
+    """Return where minus a log density is lowest, or near there.
+
+    L-BFGS stops where the density changes little relative to its size. Of a million pairs the log
+    density is millions, and that is far from the mode. With `to_the_end` Newton's method goes on.
+    """
+    from scipy.optimize import minimize
+
+    found = minimize(minus, start, jac=True, method="L-BFGS-B", tol=tolerance)
+    if to_the_end and np.abs(found.jac).max() > _STEEP:
+        hessian = functools.partial(_curvature, minus)
+        closer = minimize(minus, found.x, jac=True, hess=hessian, method="trust-exact")
+        if closer.fun < found.fun:
+            return closer.x
+    return found.x
+
+
+def _curvature(minus: Minus, at: np.ndarray) -> np.ndarray:
+    """Return the second derivatives of minus a log density, by differences of its gradient."""
+    steps = np.eye(len(at)) * _STEP
+    above = [minus(at + step)[1] for step in steps]
+    below = [minus(at - step)[1] for step in steps]
+    curvature = np.subtract(above, below) / (2 * _STEP)
+    return (curvature + curvature.T) / 2
 
 
 def weighted_theta(

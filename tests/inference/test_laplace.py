@@ -133,3 +133,22 @@ def test_ranks_of_the_truth_are_even():
     chances = stats.chisquare(counts, axis=1).pvalue
     assert chances.min() > mc.CHANCE / len(counts)
     assert taken_over <= mc.most(tables, 0.02)
+
+
+def test_the_mode_of_a_large_log_density_is_found():
+    """Of a million pairs it is millions, and L-BFGS stops where it changes by a billionth of that.
+
+    Four scales of effects are hardly known, and two of noise are known to a thousandth.
+    """
+    mode, noise = np.array([-8.0, -12.0, -6.5, -9.0, -3.01, -2.97]), np.array([4e5, 1.5e6])
+
+    def minus(x):
+        square, away = np.exp(2 * (x[:4] - mode[:4])), x[4:] - mode[4:]
+        value = 2e6 + float((square / 2 - x[:4]).sum() + noise @ away**2 / 2)
+        return value, np.concatenate([square - 1, noise * away])
+
+    start = np.full(6, -3.5)
+    near = sampling._lowest(minus, start, None, to_the_end=False)
+    found = sampling._lowest(minus, start, None, to_the_end=True)
+    assert np.abs(near - mode).max() > 0.5
+    np.testing.assert_allclose(found, mode, atol=1e-4)
