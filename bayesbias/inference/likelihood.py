@@ -89,6 +89,7 @@ MOST_CUBES = 3e7
 _CUBES_PER_SECOND = 1.5e9
 _COSTLY_S = 1e-3
 _LEAST_PER_CHAIN, _WANTED_PER_CHAIN = 100.0, 110.0  # effective draws: diagnostics ask for 100
+_ROOTS_KEPT = 4_000_000  # numbers: 32 MB
 _MOST_BLOCKS = 2000  # of a table that may still be a grid
 _LEAST_SQUARE = 1e-22  # of noise, relative to the outcomes
 NO_LENGTH = 1e-9  # what rounding leaves of a vector of length one
@@ -398,6 +399,48 @@ class Collapsed(Reduction):
             not component.effects and component.gram_root[0, 0] ** 2 <= least
             for component in self.components
         )
+
+    def inverse_roots(self, place: int, var: np.ndarray) -> np.ndarray:
+        """Return the inverse roots of the covariances of one component's rows.
+
+        The questions asked of a fit are answered at the same draws, so the last roots are kept
+        where they take little memory.
+
+        Parameters
+        ----------
+        place : int
+            The number of the component, of m rows.
+        var : ndarray, shape (n, variances)
+
+        Returns
+        -------
+        ndarray, shape (n, m, m)
+            L^-1, with V = LL'.
+
+        Raises
+        ------
+        FitError
+            If a covariance is not positive definite in floating point.
+        """
+        kept = self._last_roots.get(place)
+        if kept is not None and np.array_equal(kept[0], var):
+            return kept[1]
+        component = self.components[place]
+        covariance = covariances(component, var[:, component.noise], var[:, component.variances])
+        try:
+            roots = np.linalg.inv(np.linalg.cholesky(covariance))
+        except np.linalg.LinAlgError:
+            raise FitError(
+                "a covariance is not positive definite in floating point: a standard deviation is "
+                "millions of times the noise"
+            ) from None
+        if roots.size <= _ROOTS_KEPT:
+            self._last_roots[place] = var, roots
+        return roots
+
+    @functools.cached_property
+    def _last_roots(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        return {}
 
     def _add_effects(
         self, theta: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator

@@ -21,14 +21,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesbias.core import FitError
 from bayesbias.inference.diagnostics import ENOUGH_MIXED
-from bayesbias.inference.likelihood import (
-    Collapsed,
-    Reduction,
-    covariances,
-    without_directions,
-)
+from bayesbias.inference.likelihood import Collapsed, Reduction, without_directions
 from bayesbias.models.design import Arrays, Design
 
 type Key = tuple[str, str, str]
@@ -320,16 +314,8 @@ def _add_moments(
     assert component.data is not None
     n, (m, _) = len(var), component.incidence.shape
     data, weights = component.data.reshape(m, -1), loads.weights
-    prior = var[:, component.variances]
-    try:
-        lower = np.linalg.cholesky(covariances(component, var[:, component.noise], prior))
-    except np.linalg.LinAlgError:
-        raise FitError(
-            "a covariance is not positive definite in floating point: a standard deviation is "
-            "millions of times the noise"
-        ) from None
-    prior = prior[:, loads.effects]
-    inverse = np.linalg.inv(lower)  # L^-1, with V = L L'
+    prior = var[:, component.variances[loads.effects]]
+    inverse = reduced.inverse_roots(loads.place, var)  # L^-1, with V = L L'
     whitened = inverse @ (component.incidence[:, loads.effects] * prior[:, None])  # L^-1 X D
     gain = inverse.transpose(0, 2, 1) @ whitened  # V^-1 X D
     onto = np.matmul(weights, data.T)  # (effects, quantities, m)
