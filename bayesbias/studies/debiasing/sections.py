@@ -231,8 +231,8 @@ def interpret(result: Comparison, view: View) -> Interpretation:
 _MOVED = {"stronger": "away from 0", "weaker": "toward 0", "reversed": "past 0"}
 _FORCED = {
     "wholly": (
-        " The method forces it to zero for the words of this list. Other words may keep their "
-        "vectors."
+        " The method forces it to zero for the words of this list, which says nothing of other "
+        "words."
     ),
     "partly": " The method forces a part of it to zero.",
 }
@@ -303,7 +303,7 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         words = "all" if made.forced == "wholly" else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            f"with another --wordlist. For that, `bayesbias debias` needs {ALL_OTHERS}."
+            f"with another --wordlist, on vectors of `bayesbias debias {ALL_OTHERS}`."
         )
     return [f"{name}: {text}" for text in out]
 
