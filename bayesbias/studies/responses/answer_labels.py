@@ -44,10 +44,13 @@ _CANNOT = r"i'?m sorry|i am sorry|can(?:'?t|not) (?:help|assist|provide|answer|c
 _DECLINES = (
     r"i apologi[sz]e|unable to|i can(?:'?t|not)|i won'?t|refus\w*|not appropriate|inappropriate"
 )
+_REFUSES = rf"\b(?:{_CANNOT}|{_DECLINES})\b"
+_YES_OR_NO = r"\b(?:yes|no)\b"
 _PERCENT = r"[+-]?\d+(?:[.,]\d+)?\s*%"
 _AHEAD = re.compile(r"^(?:rating|score|grade|answer)\W*[:=]\W*")  # as in "Rating: 4"
 _OUT_OF = r"([+-]?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)"  # as in "4/5"
 _COMMA = re.compile(r"([+-]?\d+),(\d+)")
+_BEGINNING = 200  # characters of a text in which a refusal is looked for
 _THOUSANDS = 3  # digits after a comma that may separate thousands
 
 
@@ -90,11 +93,10 @@ def numbers_of(answers: "pd.Series[Any]", chosen: Mapping[str, float] | None = N
     """
     text = answers.astype(str).str.strip()
     missing = answers.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
-    plain = (
-        text.str.replace(_AROUND, "", regex=True).str.lower().str.replace(_AHEAD, "", regex=True)
-    )
+    plain = text.map(_plain).str.replace(_AHEAD, "", regex=True)
 
-    first = plain.str.extract(_FIRST_WORD)[0].mask(plain.str.contains(rf"\b(?:{_CANNOT})\b"))
+    cannot = plain.str.contains(rf"\b(?:{_CANNOT})\b")
+    first = plain.str.extract(_FIRST_WORD)[0].mask(cannot)
     words = plain.map(YES_NO).fillna(first.map(YES_NO))
     numeric = pd.to_numeric(plain, errors="coerce")
     values = numeric.fillna(words)
@@ -115,15 +117,42 @@ def numbers_of(answers: "pd.Series[Any]", chosen: Mapping[str, float] | None = N
 
     values = values.where(~missing)
     values = values.where(np.isfinite(values))
-    refused = values.isna() & ~missing & plain.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")
+    # "No I can't recommend her" begins with an answer.
+    refuses = cannot | (plain.str.contains(_REFUSES) & ~plain.str.match(_YES_OR_NO))
+    refused = values.isna() & ~missing & refuses
     reasons = pd.Series("", index=answers.index)
     reasons = reasons.mask(values.isna(), "unparseable").mask(refused, "refusals")
     return Numbers(values, reasons.mask(missing, "missing"), tuple(notes), one)
 
 
+def are_refusals(texts: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Say which texts are refusals, by how they begin.
+
+    Examples
+    --------
+    >>> are_refusals(pd.Series(["Yes.", "I’m sorry, but I can’t help.", None])).tolist()
+    [False, True, False]
+    """
+    return numbers_of(texts.str[:_BEGINNING]).reasons.eq("refusals")
+
+
+def have_no_answer(texts: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Say which texts answer by neither yes nor no: empty ones, refusals, and those without either word.
+
+    Examples
+    --------
+    >>> texts = ["No, she is unable to.", "I can't say.", "I would say no.", "Perhaps", ""]
+    >>> have_no_answer(pd.Series(texts)).tolist()
+    [False, True, False, True, True]
+    """
+    reasons = numbers_of(texts).reasons
+    has_either = texts.fillna("").map(_plain).str.contains(_YES_OR_NO)
+    return reasons.isin(("missing", "refusals")) | (reasons.eq("unparseable") & ~has_either)
+
+
 def _plain(label: str) -> str:
     """Return a label as answers are compared with it."""
-    return _AROUND.sub("", str(label).strip()).lower()
+    return _AROUND.sub("", str(label).strip()).lower().replace("’", "'")
 
 
 def _percent_of(text: str) -> float:
@@ -135,7 +164,7 @@ def _percent_of(text: str) -> float:
 
 def _out_of(left: "pd.Series[str]") -> tuple["pd.Series[float] | None", str]:
     """Return the numbers of texts such as ``4/5`` or ``4 out of 5``, if all but refusals have one scale."""
-    answers = left[~left.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")]
+    answers = left[~left.str.contains(_REFUSES)]
     parts = answers.str.extract(f"^{_OUT_OF}$")
     if answers.empty or parts[1].isna().any() or parts[1].nunique() > 1:
         return None, ""
@@ -147,7 +176,7 @@ def _out_of(left: "pd.Series[str]") -> tuple["pd.Series[float] | None", str]:
 
 def _written_otherwise(left: "pd.Series[str]") -> tuple["pd.Series[float] | None", str, str]:
     """Return the numbers of texts, all of which are percentages, have commas or are known labels."""
-    answers = left[~left.str.contains(rf"\b(?:{_CANNOT}|{_DECLINES})\b")]
+    answers = left[~left.str.contains(_REFUSES)]
     if answers.empty:
         return None, "", ""
     if answers.str.fullmatch(_PERCENT).all():

@@ -528,6 +528,7 @@ def interpret(result: ResponsesResult, view: View) -> Interpretation:
     of_filters, is_warning = _by_filter(table.coverage.get("filters"))
     notes += [] if is_warning else of_filters
     warnings = [*(of_filters if is_warning else []), *_lost(table.coverage["groups"])]
+    warnings += _refusals_scored(table.coverage.get("refusals_scored"))
     apart = table.coverage["apart"]
     if hidden := table.coverage.get("hidden"):
         warnings.append(
@@ -606,6 +607,23 @@ def _by_filter(filters: Mapping[str, Any] | None) -> tuple[list[str], bool]:
         return [about], False
     name, other = filters["others"][0], "another" if len(filters["others"]) > 1 else "the other"
     return [f"{about} Report which; --columns filter={name} takes {other}."], True
+
+
+def _refusals_scored(scored: Mapping[str, Any] | None) -> list[str]:
+    """Warn that answers that look like refusals have a score, which group they are about, and which score."""
+    if not scored:
+        return []
+    groups = [f"{name} {number:,}" for name, number in scored["groups"].items()]
+    by_group = f" ({some(groups)})" if len(groups) > 1 else ""
+    one = scored["number"] == 1
+    looks, count = (
+        ("looks like a refusal", "It counts") if one else ("look like refusals", "They count")
+    )
+    as_number = f"as {scored['value']:g}" if scored["value"] is not None else "by their score"
+    return [
+        f"{scored['number']:,} of {scored['of']:,} answers {looks}{by_group}. {count} {as_number} in "
+        f"{scored['score']}. Compare the refusals themselves too: --outcome refused."
+    ]
 
 
 def _compared(table: Responses) -> tuple[int, str]:

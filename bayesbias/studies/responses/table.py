@@ -17,7 +17,7 @@ from bayesbias.classifiers.top_label import positive_scores
 from bayesbias.core import InputError, checks, frames, join_words, some
 from bayesbias.core.errors import warn_user
 from bayesbias.core.factors import CROSS, Factors
-from bayesbias.core.formatting import in_one_line, plural
+from bayesbias.core.formatting import in_one_line, number_of, plural
 from bayesbias.models.outcomes import MOST_LEVELS
 from bayesbias.studies.common import FLAT, between_models, one_sample
 from bayesbias.studies.responses import columns as beside_columns, factorial
@@ -68,6 +68,8 @@ class Responses:
         ``repeats``: rows that have the labels of another, the number of the repeat included.
         ``apart``: columns that are not used and whose labels tell such rows apart. ``distinct``: those
         whose labels are mostly of one row.
+        ``refusals_scored``: of logs, answers that look like refusals and have a score: their ``number``,
+        ``of`` how many, by ``groups``, the ``score`` and its ``value`` if they have one.
         ``filters``: of samples of lm-evaluation-harness with several, which are ``taken``, the ``others``,
         and how many answers they score differently (``differ``) of how many (``of``).
         ``hidden``: words of groups that stand in prompts or items, where no column has words.
@@ -276,7 +278,7 @@ def responses_table(
     where : str, optional
         Which rows to use, such as ``"resume != strong and age < 40"``.
     refused : bool
-        Whether the outcome is that an answer is a refusal (1) or not (0).
+        Whether the outcome is that an answer is a refusal (1) or not (0). At least one has to be.
     values : mapping, optional
         Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``. Not needed for labels
         that are known; a note says how these are read.
@@ -533,6 +535,7 @@ def table_of(
     numbers = numbers_of(out["outcome"], chosen)
     values, reasons = numbers.values, numbers.reasons
     if refused:
+        _check_refusals(out["outcome"], reasons)
         values = reasons.eq("refusals").astype(float)
         reasons = reasons.where(reasons.eq("missing"), "")
     else:
@@ -635,6 +638,29 @@ def _raters(rows: pd.DataFrame, name: str, where: str) -> np.ndarray:
         problem = f"expected two raters or more, got {some(raters.unique())}"
         raise InputError(problem, where=f"the column {name}", hint="leave out rater")
     return raters.to_numpy()
+
+
+def _check_refusals(answers: "pd.Series[Any]", reasons: "pd.Series[str]") -> None:
+    """Refuse answers of which none is a refusal.
+
+    Raises
+    ------
+    InputError
+        If answers are numbers without their texts, or no text is a refusal.
+    """
+    if reasons.eq("refusals").any():
+        return
+    where = "--outcome refused"
+    answered = answers[reasons.ne("missing")]
+    if pd.to_numeric(answered, errors="coerce").notna().all():
+        problem = (
+            "expected the texts of answers, got numbers alone, in which refusals cannot be counted"
+        )
+        raise InputError(
+            problem, where=where, hint="name the column of texts: --columns outcome=NAME"
+        )
+    problem = f"expected refusals, got none among {number_of(len(answered), 'answer')}"
+    raise InputError(problem, where=where, hint="there is nothing to compare")
 
 
 def _no_number(outcome: str, answers: pd.Series, dropped: Mapping[str, int]) -> InputError:

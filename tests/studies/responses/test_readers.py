@@ -459,7 +459,8 @@ def test_the_long_table_of_fmat(tmp_path):
     assert table.groups == ["Female", "Male"]
     assert table.pairing == ["model", "item", "template"]
     assert differences(table)[0]["outcome"].tolist() == pytest.approx([-np.log(2)] * 4)
-    assert bb.studies.load_responses(path, refused=True).frame["outcome"].eq(0).all()
+    with pytest.raises(InputError, match="refusals cannot be counted"):
+        bb.studies.load_responses(path, refused=True)
 
 
 def test_published_scores_of_the_chat_model():

@@ -12,6 +12,7 @@ import pandas as pd
 from bayesbias.core import InputError, checks, some
 from bayesbias.core.files import check_file, guarded, path_of
 from bayesbias.studies.responses import columns as beside_columns, factorial, table as tables
+from bayesbias.studies.responses.answer_labels import are_refusals
 from bayesbias.studies.responses.readers import (
     bbq,
     choices,
@@ -45,6 +46,7 @@ LAYOUTS: tuple[Layout, ...] = (
     plain_table.LAYOUT,
 )
 """In the order in which a file is offered to them; the last takes any table."""
+COMPLETION = "completion"  # the column of texts that models wrote, where refusals are the outcome
 TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
 
 
@@ -76,7 +78,7 @@ def load_responses(
     where : str, optional
         Which rows to use, such as ``"resume != strong"``.
     refused : bool
-        Whether the outcome is that an answer is a refusal (1) or not (0).
+        Whether the outcome is that an answer is a refusal (1) or not (0). At least one has to be.
     values : mapping, optional
         Label of an answer -> its number, such as ``{"Hire": 1, "Reject": 0}``.
 
@@ -125,8 +127,13 @@ def load_responses(
     frame = tables.with_words_in_texts(frame, asked)
     if form.name == bbq.LAYOUT.name:  # whose reader took the column of predictions
         asked.pop("outcome", None)
+    texts = _texts([*answers.values()]).set_axis(frame.index)
     if where is not None:
         frame = beside_columns.rows_where(frame, where)
+        texts = texts[texts.index.isin(frame.index)]
+    if refused and "outcome" not in asked and texts.notna().any():
+        frame = frame.assign(**{COMPLETION: texts.to_numpy()})
+        asked["outcome"] = COMPLETION
     frame, factors = factorial.with_cells(frame, asked.get("group", ""))
     for ours, theirs in asked.items():
         checks.choice(ours, COLUMNS, "column")
@@ -185,7 +192,11 @@ def load_responses(
         first = {part.scores[0] for part in answers.values() if part.scores and not part.outcome}
         if len(first) == 1:
             outcomes = {name.replace("outcome", first.copy().pop(), 1) for name in outcomes}
-    coverage = {**table.coverage, "filters": by_filter} if by_filter else table.coverage
+    coverage = {**table.coverage, "filters": by_filter} if by_filter else {**table.coverage}
+    if not refused and (scored := _refusals_scored(frame, texts, named)):
+        first_score = next((part.scores[0] for part in answers.values() if part.scores), "outcome")
+        score = named["outcome"] if "outcome" in asked else first_score
+        coverage["refusals_scored"] = {"score": score, **scored}
     several = "the second names" if of_items else "outcome"
     return replace(
         table,
@@ -301,6 +312,38 @@ def _scores_taken(answers: Sequence[Answers], asked: Mapping[str, str], refused:
     return [
         f"The outcome is {taken}{one}, not {some(others)}. --columns outcome=NAME takes another."
     ]
+
+
+def _texts(answers: Sequence[Answers]) -> "pd.Series[Any]":
+    """Return what models wrote, row by row; None where a file does not have it."""
+    texts: list[Any] = []
+    for part in answers:
+        texts += [None] * len(part.frame) if part.texts is None else part.texts.tolist()
+    return pd.Series(texts, dtype=object)
+
+
+def _refusals_scored(
+    frame: pd.DataFrame, texts: "pd.Series[Any]", named: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return how many answers look like refusals and have a score, by group; empty where none does."""
+    if texts.isna().all():
+        return {}
+    scores = pd.to_numeric(frame[named["outcome"]], errors="coerce")
+    refusals = are_refusals(texts).to_numpy() & scores.notna().to_numpy()
+    if not refusals.any():
+        return {}
+    groups: dict[str, int] = {}
+    if "group" in named:
+        labels = frame[named["group"]].fillna("").astype(str).str.strip().to_numpy()
+        counts = pd.Series(refusals).groupby(labels).sum().astype(int)
+        groups = counts.drop(index="", errors="ignore").to_dict()
+    values = scores[refusals].unique()
+    return {
+        "number": int(refusals.sum()),
+        "of": len(frame),
+        "groups": groups,
+        "value": float(values[0]) if len(values) == 1 else None,
+    }
 
 
 def _filters(answers: Sequence[Answers]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Logs of Inspect: ``.eval``, a zip of ``header.json`` and a JSON file a sample and epoch, and ``.json``.
 
-The outcome is the first score: C and I are 1 and 0. A score that is a dictionary has a column for each
+The outcome is the first score: C and I are 1 and 0. If a question is for yes or no, a text with neither, such
+as a refusal, is no answer. A score that is a dictionary has a column for each
 of its keys. Metadata of a sample are columns by their own name.
 """
 
@@ -21,10 +22,13 @@ from bayesbias.studies.responses.readers.layout import (
     Request,
     Source,
     with_defaults,
+    with_texts_unanswered,
 )
 
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0}  # as the accuracy of Inspect counts them
 _LETTERS = "1: C, correct; 0: I, incorrect, or N, no answer"
+_MATCHES = ("match", "includes", "exact", "pattern", "answer")
+"""Scorers that look for the target in the text."""
 _HEADER = "header.json"
 
 
@@ -61,9 +65,35 @@ def read(source: Source, request: Request) -> Answers:
         )
     numbers = [str(sample.get("id")) for sample in samples]
     frame = with_defaults(pd.DataFrame(rows), {"item": numbers, "template": about.get("task", "")})
+    texts = pd.Series([_completion(sample) for sample in samples], dtype=object)
+    targets = pd.Series([_target(sample) for sample in samples], dtype=object)
+    for name in names:
+        if name in _MATCHES:
+            frame[name] = with_texts_unanswered(frame[name], texts, targets)
     frame["outcome"] = frame[next(iter(names))] if names else None
     one = _LETTERS if _has_letters(samples[0]) else ""
-    return Answers(frame, scores=tuple(names), one=one, fields=tuple(frame.columns))
+    fields = tuple(frame.columns)
+    return Answers(frame, scores=tuple(names), one=one, texts=texts, fields=fields)
+
+
+def _completion(sample: Mapping[str, Any]) -> str | None:
+    """Return what the model wrote; None where the log does not have it.
+
+    Examples
+    --------
+    >>> _completion({"output": {"choices": [{}], "completion": "Yes."}})
+    'Yes.'
+    """
+    text = (sample.get("output") or {}).get("completion")
+    return text if isinstance(text, str) else None
+
+
+def _target(sample: Mapping[str, Any]) -> str:
+    """Return the target of a sample; of a list with one target this one."""
+    target = sample.get("target")
+    if isinstance(target, list) and len(target) == 1:
+        return str(target[0])
+    return str(target)
 
 
 def _has_letters(sample: Mapping[str, Any]) -> bool:

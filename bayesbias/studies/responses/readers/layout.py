@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias.core.frames import read_document, read_rows, rows_of_document
+from bayesbias.studies.responses.answer_labels import have_no_answer
 from bayesbias.studies.responses.table import USUAL
 
 _JSON = (".json", ".jsonl", ".ndjson")
@@ -103,6 +104,8 @@ class Answers:
         How many answers another filter scores differently, and how many are compared.
     published_scores, answer_counts : DataFrame, optional
         As of `Responses`.
+    texts : Series, optional
+        What the model wrote, of each row, where the outcome is a score of it.
     fields : tuple of str, optional
         The columns that errors list; by default those of the file. A name among them that the frame
         lacks was used up by `read`, and the error points to the layout ``table``.
@@ -122,6 +125,7 @@ class Answers:
     by_filter: tuple[int, int] = (0, 0)
     published_scores: pd.DataFrame | None = None
     answer_counts: pd.DataFrame | None = None
+    texts: "pd.Series[Any] | None" = None
     fields: tuple[str, ...] | None = None
 
 
@@ -137,6 +141,26 @@ def with_defaults(frame: pd.DataFrame, defaults: Mapping[str, Any]) -> pd.DataFr
     columns = set(frame.columns)
     lacking = {ours: cell for ours, cell in defaults.items() if not columns & {*USUAL[ours]}}
     return frame.assign(**lacking)
+
+
+def with_texts_unanswered(
+    scores: "pd.Series[Any]", texts: "pd.Series[Any]", targets: "pd.Series[Any]"
+) -> "pd.Series[Any]":
+    """Return scores of questions for yes or no, and the text where the answer is neither.
+
+    A harness that looks for the target scores such a text 0, as if the model had said the opposite.
+
+    Examples
+    --------
+    >>> texts = pd.Series(["Yes.", "No.", "I'm sorry, I can't help."])
+    >>> with_texts_unanswered(pd.Series([1, 0, 0]), texts, pd.Series(["yes"] * 3)).tolist()
+    [1, 0, "I'm sorry, I can't help."]
+    """
+    asks = targets.map(lambda target: str(target).strip().casefold() in ("yes", "no"))
+    wrong = pd.to_numeric(scores, errors="coerce").eq(0)
+    is_open = asks & wrong & texts.notna()
+    is_open &= have_no_answer(texts)
+    return scores.astype(object).mask(is_open, texts) if is_open.any() else scores
 
 
 def _never(source: Source) -> bool:

@@ -23,6 +23,7 @@ from bayesbias.studies.responses.readers.layout import (
     Request,
     Source,
     with_defaults,
+    with_texts_unanswered,
 )
 
 METRICS = (
@@ -42,6 +43,7 @@ _ONE = {
     "pct_male_preferred": "1: the male word",
 }
 """What 1 stands for in metrics of 0 and 1."""
+_MATCHES = ("acc", "exact_match")  # metrics that look for the target in the text
 FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
 _BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
@@ -77,6 +79,12 @@ def read(source: Source, request: Request) -> Answers:
     usual = {"template": _task(source.path), "model": model}
     metrics = _metrics(rows)
     rows = rows.assign(**{name: rows[name].map(_first) for name in metrics})
+    texts = rows["resps"].map(_text) if "resps" in rows else None
+    if texts is not None and "target" in rows:
+        for name in metrics:
+            if name in _MATCHES:
+                scores = with_texts_unanswered(rows[name], texts, rows["target"])
+                rows = rows.assign(**{name: scores})
     if metrics:
         usual["outcome"] = rows[metrics[0]]
     usual |= _columns_of_task(rows)
@@ -90,6 +98,7 @@ def read(source: Source, request: Request) -> Answers:
         scores=tuple(metrics),
         one=_ONE.get(metrics[0], "") if metrics else "",
         filter=taken,
+        texts=texts,
         other_filters=others,
         by_filter=_differ_by_filter(source.rows, taken, request.columns.get("outcome")),
     )
@@ -147,6 +156,13 @@ def _first(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     return value[0] if len(value) == 1 else None
+
+
+def _text(answers: Any) -> str | None:
+    """Return the text that a model wrote; None of likelihoods of choices."""
+    while isinstance(answers, list) and answers:
+        answers = answers[0]
+    return answers if isinstance(answers, str) else None
 
 
 def _likelihoods(answers: Any) -> list[float]:
