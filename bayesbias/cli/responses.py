@@ -136,14 +136,17 @@ def response_sentences(words: str, out: Path, **given: Any) -> None:
             with files.whole_file(out / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
     run = {
-        "inspect": "inspect eval questions.py --model MODEL",
-        "lm_eval": "lm_eval --include_path . --tasks questions --log_samples --output_path results",
+        "inspect": "inspect eval questions.py --model MODEL --epochs 2",
+        "lm_eval": "lm_eval --model hf --model_args pretrained=MODEL --include_path . "
+        "--tasks questions --log_samples --output_path results",
     }
     logs = {"inspect": "logs/*.eval", "lm_eval": "results/*/samples_questions_*.jsonl"}
-    fit = f"bayesbias responses fit {shlex.quote(str(out))}/{logs[harness]} --seed 1"
+    folder = shlex.quote(str(out))
+    ask = f"(cd {folder} && {run[harness]})"
+    fit = f"bayesbias responses fit {folder}/{logs[harness]} --seed 1"
     told = f"Written  {len(sentences)} questions to {out}"
     answer = {"sentences": len(sentences), "written": str(out)}
-    shared.tell(answer, told, f"Run in it: {run[harness]}", f"Then: {fit}")
+    shared.tell(answer, told, f"Run once for each model: {ask}", f"Then: {fit}")
 
 
 def _write(frame: pd.DataFrame, out: Path) -> None:

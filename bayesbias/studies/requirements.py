@@ -4,13 +4,14 @@ Such as ``coverage>0.9, associated - different>-0.05``.
 
 A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper
 limit is compared with the upper end, a lower limit with the lower end. Bars limit a size, as in
-``|a - b| < 0.1``, and ``P(|a - b| > 0.1) < 0.05`` limits a probability.
+``|a - b| < 0.1``, and ``P(|a - b| > 0.1) < 0.05`` limits a probability. Capitals of names matter
+only where they tell names apart.
 """
 
 import math
 import operator
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -36,6 +37,7 @@ EVERY, ANY = (
     "each ",
     "any ",
 )  # ahead of names of several contrasts; the second of probabilities alone
+TOGETHER = "over "  # ahead of the models that a joint probability is about
 CONVERGED = "converged"
 OF_ALL = ("coverage", CONVERGED)  # names that limits on every result may have
 UNCONVERGED = "the sampler has not converged"
@@ -179,7 +181,8 @@ class Check:
             return ""
         name = self.protected_class
         if not self.high > self.low:
-            return f"{self.value:.4g}{f' for {name}' if name else ''}"
+            place = name if name.startswith(TOGETHER) else f"for {name}" if name else ""
+            return f"{self.value:.4g} {place}".strip()
         interval = _interval(self.mean, self.low, self.high)
         return f"{name} is {interval}" if name else interval
 
@@ -218,7 +221,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
         match = FORM.fullmatch(limit)
         if match is not None:
             out.append(Requirement(match[1], match[2], float(match[3])))
-        elif limit.strip() == CONVERGED:
+        elif limit.strip().casefold() == CONVERGED:
             out.append(Requirement(CONVERGED))
         else:
             continue
@@ -287,7 +290,7 @@ def check_requirements(
 def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
     """Compare what was measured with a limit."""
     quantity = quantity_of(wanted.name)
-    name = quantity.name
+    name = spelled(quantity.name, [*measured.other])
     if name in measured.other and not quantity.is_probability:
         measure = measured.other[name]()
         return _judge(wanted, replace(measure, is_size=measure.is_size or quantity.is_size), method)
@@ -314,8 +317,8 @@ def _checked(wanted: Requirement, measured: Measured, method: str) -> Check:
 def _rows_of(quantity: Quantity, measured: Measured) -> pd.DataFrame:
     """Return the rows of the contrasts that a limit is about."""
     name = quantity.name
-    if quantity.is_probability and name.startswith(ANY):
-        name = EVERY + name.removeprefix(ANY)
+    if quantity.is_probability and name.casefold().startswith(ANY):
+        name = EVERY + name[len(ANY) :]
     rows = measured.contrasts
     known = [*rows["contrast"].unique(), *measured.every, *measured.other, CONVERGED]
     try:
@@ -344,9 +347,15 @@ def _probabilities(quantity: Quantity, rows: pd.DataFrame, measured: Measured) -
     if quantity.is_size:
         values = np.abs(values)
     beyond = SIGNS[quantity.sign](values, quantity.number)
-    if quantity.name.startswith((ANY, EVERY)):
-        together = beyond.any(axis=1) if quantity.name.startswith(ANY) else beyond.all(axis=1)
-        shares, shown = [float(together.mean())], [""]
+    name = quantity.name.casefold()
+    if name.startswith((ANY, EVERY)):
+        together = beyond.any(axis=1) if name.startswith(ANY) else beyond.all(axis=1)
+        models = checks.once(filter(None, rows["name"]))
+        listed = join_words(models)
+        if len(models) > MOST_NAMED:
+            listed = f"all {len(models)} models"
+        place = f"{TOGETHER}{listed} together" if len(models) > 1 else ""
+        shares, shown = [float(together.mean())], [place]
     else:
         shares, shown = beyond.mean(axis=0).tolist(), rows["shown"].tolist()
     return pd.DataFrame({"hpdi_low": shares, "hpdi_high": shares, "shown": shown})
@@ -467,21 +476,57 @@ def contrast_named(
     --------
     >>> contrast_named("m: b - a", ["a - b"])
     ('a - b', ['m'], True)
+    >>> contrast_named("m: B - a", ["a - b"])
+    ('a - b', ['m'], True)
+    """
+    for form, contrast, brackets in _forms_in(name, known, str):
+        return contrast, brackets, form != contrast
+    in_any_capitals = [*_forms_in(name, known, str.casefold)]
+    if in_any_capitals:
+        form, contrast, brackets = in_any_capitals[0]
+        alike = {other for spelling, other, _ in in_any_capitals if len(spelling) == len(form)}
+        if len(alike) == 1:
+            return contrast, brackets, form != contrast
+
+    unknown = name.split(" (")[0].strip()
+    hint = f"to limit one row, write {known[0]} ({unknown})" if unknown in names else None
+    model, _, rest = unknown.partition(": ")
+    with_model = [f"{model}: {contrast}" for contrast in known] if rest else []
+    hint = hint or checks.nearest(unknown, [*known, *with_model])
+    raise checks.unknown(unknown, known, "requirement", hint)
+
+
+def _forms_in(
+    name: str, known: Sequence[str], spelling: Callable[[str], str]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the forms that a name begins with, their contrasts, and what is ahead and in brackets.
+
+    Names are first read as they are, and then with a model ahead; long contrasts come first.
     """
     longest = sorted(known, key=len, reverse=True)
-    for model, whole in (("", name), name.split(": ", 1) if ": " in name else ("", name)):
-        ahead = [model] * bool(model)
+    model, _, rest = name.partition(": ")
+    readings = [(name, []), (rest, [model])] if rest else [(name, [])]
+    for whole, ahead in readings:
         for contrast in longest:
             for form in (contrast, *reversals(contrast)):
-                if whole != form and not whole.startswith(f"{form} ("):
-                    continue
-                of = [part.strip(" )") for part in whole[len(form) :].split(" (")[1:]]
-                return contrast, [*ahead, *of], form != contrast
-    contrast = name.split(" (")[0].strip()
-    if contrast not in known:
-        hint = f"to limit one row, write {known[0]} ({contrast})" if contrast in names else None
-        raise checks.unknown(contrast, known, "requirement", hint)
-    return contrast, of, False
+                begins, behind = whole[: len(form)], whole[len(form) :]
+                if spelling(begins) == spelling(form) and (not behind or behind.startswith(" (")):
+                    brackets = [part.strip(" )") for part in behind.split(" (")[1:]]
+                    yield form, contrast, [*ahead, *brackets]
+
+
+def spelled(name: str, valid: Sequence[str]) -> str:
+    """Return the valid name that differs from a name by capitals only, if there is one; else the name.
+
+    Examples
+    --------
+    >>> spelled("M1", ["m1", "m2"]), spelled("A", ["a", "A"]), spelled("Ab", ["ab", "aB"])
+    ('m1', 'A', 'Ab')
+    """
+    if name in valid:
+        return name
+    alike = checks.once(other for other in valid if other.casefold() == name.casefold())
+    return alike[0] if len(alike) == 1 else name
 
 
 def _rows_named(name: str, measured: Measured, known: list[str]) -> pd.DataFrame:
@@ -491,6 +536,7 @@ def _rows_named(name: str, measured: Measured, known: list[str]) -> pd.DataFrame
     """
     every = measured.contrasts
     contrast, of, turned = contrast_named(name, known, set(every["name"]))
+    of = [spelled(part, every["estimand"].unique().tolist()) for part in of]
     if contrast in measured.every:
         rows = measured.every[contrast](every)
         shown = (rows["contrast"] + " " + rows["shown"]).str.strip()

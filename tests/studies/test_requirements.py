@@ -66,6 +66,23 @@ def test_labels_may_have_brackets():
     )  # fmt: skip
 
 
+def test_capitals_matter_only_where_they_tell_names_apart():
+    known = ["Black - White", "Black - mean"]
+    for name in ("black - white", "BLACK - White", "Black - White"):
+        assert contrast_named(name, known) == ("Black - White", [], False)
+    assert contrast_named("m1 - m2: white - black (New)", known) == (
+        "Black - White", ["m1 - m2", "New"], True,
+    )  # fmt: skip
+    both = ["a - c", "A - c"]
+    assert [contrast_named(name, both)[0] for name in both] == both
+    with pytest.raises(InputError, match="requirement"):
+        contrast_named("a - C", both)
+    with pytest.raises(InputError, match="Did you mean 'm1 - m2: Black - White'") as error:
+        contrast_named("m1 - m2: black - wite", known)
+    assert "got 'm1 - m2: black - wite'" in str(error.value)
+    assert [str(limit) for limit in read_requirements("Converged")] == ["converged"]
+
+
 def test_unknown_names_are_refused(found):
     for result in (found, found.methods["hard"].after):
         with pytest.raises(InputError, match="gpa"):

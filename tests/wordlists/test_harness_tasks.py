@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from bayesbias.cli.main import cli
 from bayesbias.core.errors import InputError
 from bayesbias.wordlists.harness_tasks import harness_task
 
+ROOT = Path(__file__).parents[2]
 WORDS = """
 templates = ["Should {word} be hired as {a} {item}?", "Would {word} be a good {item}?"]
 items = ["nurse", "engineer"]
@@ -42,8 +44,17 @@ def test_a_task_has_a_sample_for_each_sentence(tmp_path, harness, name):
     assert done.exit_code == 0
     assert "16 questions" in done.output
     logs = {"inspect": "logs/*.eval", "lm_eval": "results/*/samples_questions_*.jsonl"}[harness]
-    last = done.output.splitlines()[-1]
+    asked, last = done.output.splitlines()[-2:]
+    run = {
+        "inspect": "inspect eval questions.py --model MODEL --epochs 2",
+        "lm_eval": "lm_eval --model hf --model_args pretrained=MODEL --include_path . --tasks questions "
+        "--log_samples --output_path results",
+    }
+    assert asked == f"Run once for each model: (cd {out} && {run[harness]})"
     assert last == f"Then: bayesbias responses fit {out}/{logs} --seed 1"
+    page = (ROOT / "docs/howto/responses.md").read_text(encoding="utf-8")
+    page = page.replace(" \\\n  ", " ")
+    assert f"(cd questions && {run[harness]})" in page
     assert sorted(path.name for path in out.iterdir()) == [name, "samples.jsonl"]
     lines = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
     sentences = bb.wordlists.response_sentences(tomllib.loads(WORDS))

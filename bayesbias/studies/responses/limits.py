@@ -81,7 +81,7 @@ def _check_brackets(table: Responses, brackets: Sequence[str]) -> None:
     """Refuse brackets behind a contrast that name nothing of the table."""
     valid = names_in_brackets(table)
     for label in brackets:
-        if label not in valid:
+        if requirements.spelled(label, valid) not in valid:
             models = [model for model in table.models if model]
             named = "an estimand, a model, an item or a template in brackets"
             problem = f"expected {named}, such as {join_words([*ESTIMANDS, *models[:2]], 'or')}"
@@ -100,7 +100,11 @@ def _unknown(table: Responses, name: str, nearest: str) -> InputError:
     listed = contrasts[:MOST_LISTED]
     if len(contrasts) > MOST_LISTED:
         listed.append(f"{len(contrasts) - MOST_LISTED} more contrasts")
-    valid = [*listed, *every, *requirements.OF_ALL, "|NAME|", "P(NAME < NUMBER)", "P(|NAME| > NUMBER)"]  # fmt: skip
+    models = [model for model in table.models if model]
+    of_models = []
+    if len(models) > 1 and len(table.groups) > 1:
+        of_models = [f"{models[0]}: NAME", f"{models[0]} - {models[1]}: NAME"]
+    valid = [*listed, *every, *of_models, *requirements.OF_ALL, "|NAME|", "P(NAME < NUMBER)", "P(|NAME| > NUMBER)"]  # fmt: skip
     error = checks.unknown(name, valid, "requirement", most=len(valid))
     return error.retold(hint=_hint(table, name, nearest))
 

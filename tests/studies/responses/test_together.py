@@ -179,6 +179,41 @@ def test_other_names_are_refused_before_the_fit(four, limit, problem):
     assert problem in str(error.value)
 
 
+def test_limits_in_other_capitals_and_over_models_together():
+    frame = crossed(("Black", "White"), models=("m1", "m2"), difference=1.0, words=6, seed=4)
+    found = quick(frame)
+    exact = (
+        "|m1 - m2: Black - White| < 9, |Each group - mean| < 9, Black - White (m1) (new_words) < 9"
+    )
+    limits.check_names(found.responses, exact.casefold())
+    expected = bb.studies.check_requirements(found, exact)
+    for check, other in zip(
+        expected, bb.studies.check_requirements(found, exact.casefold()), strict=True
+    ):
+        assert (check.low, check.high, check.met) == (other.low, other.high, True)
+    (covered,) = bb.studies.check_requirements(found, "Coverage > 0.9")
+    assert covered.met
+
+    labels, draws = found.answer_kind.joint(found, "population")
+    flat = dict(zip(labels, draws.reshape(-1, len(labels)).T, strict=True))
+    halves = {
+        model: 0.5 * abs(flat[f"Black | {model}"] - flat[f"White | {model}"])
+        for model in ("m1", "m2")
+    }
+    level = float(np.median([*halves.values()]))
+    names = f"P(|any group - mean| > {level}) < 0.01, P(|Any group - mean (M1)| > {level}) < 0.01"
+    limits.check_names(found.responses, names)
+    both, one = bb.studies.check_requirements(found, names)
+    assert both.value == pytest.approx(((halves["m1"] > level) | (halves["m2"] > level)).mean())
+    assert one.value == pytest.approx((halves["m1"] > level).mean())
+    assert both.line.endswith(f"is NOT met: {both.value:.4g} over m1 and m2 together")
+    assert one.line.endswith(f"is NOT met: {one.value:.4g}")
+    with pytest.raises(InputError) as error:
+        limits.check_names(found.responses, "|m1 - m2: black - wite| < 1")
+    assert "Did you mean 'm1 - m2: Black - White'?" in str(error.value)
+    assert ", m1: NAME, m1 - m2: NAME," in str(error.value)
+
+
 def test_the_header_counts_questions_that_are_repeated(four):
     assert "180 of 180 answers: 4 groups, 20 words, 3 prompts, 3 items" in bb.output.to_text(four)
     frame = four.responses.frame
