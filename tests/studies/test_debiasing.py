@@ -361,6 +361,7 @@ def test_without_control_words_there_is_no_figure_of_them():
     assert figures["geometry"] is None
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_no_change_is_called_a_change_at_the_nominal_rate():
     """Tables whose population changes are zero: an 89 % interval excludes zero in about 11 %."""

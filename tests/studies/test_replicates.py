@@ -103,6 +103,7 @@ def test_monte_carlo_error_of_the_ends():
     assert given["mcse_sd"] == pytest.approx(np.std([d["sd"] for d in drawn]), rel=0.2)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_full_text_is_the_center(pooled):
     tables = sets(2)

@@ -131,6 +131,7 @@ def cluster(tmp_path):
         yield started
 
 
+@pytest.mark.full
 @pytest.mark.claim  # a scheduler and two workers are started
 def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, cluster, tmp_path):
     plan, out = done

@@ -61,7 +61,7 @@ def test_degrees_of_freedom_are_those_of_simulated_variances():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("category", ["Religion", "Age"])
+@pytest.mark.parametrize("category", ["Age", pytest.param("Religion", marks=pytest.mark.full)])
 def test_intervals_hold_the_score_of_other_templates(category):
     (path,) = shared("audits", "bbq", f"preds_{category}.jsonl")
     counts = bb.studies.load_responses(path).answer_counts
