@@ -167,6 +167,7 @@ def test_changes_between_corpora_are_pooled():
     assert len(bb.plots.plot_replicates(found).get_yticklabels()) > 4
 
 
+@pytest.mark.slow
 def test_sets_with_different_words_are_a_warning(pooled):
     first, second, *_ = pooled.results.values()
     other = bb.fit(sets(1)["r1"].query("attribute != 'y0'"), **SETTINGS)
