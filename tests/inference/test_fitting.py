@@ -252,6 +252,7 @@ def test_robust_recovers_heavy_tails():
     assert (robust.parameter_draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_a_run_pair_by_pair_that_has_not_mixed_is_longer(monkeypatch):
     few = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "pointwise": False}
