@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Two workers with one thread each fill two cores; who is done first takes over half of what the other has left.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo docs test test-slow test-lowest claims claims-short validation check dist release-check format bench clean
+.PHONY: demo docs test test-slow test-lowest claims claims-short validation check dist archives release-check format bench clean
 
 demo: $(READY_DEMO)
 	@echo "Fitting the list gender to the shipped vectors. Tables and figures go to demo-output."
@@ -52,15 +52,19 @@ dist: $(READY_RELEASE)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
-release-check: dist
+# The contents of both archives, their metadata, and that all files state one version.
+archives: dist
 	$(BIN)/python tools/check_release.py dist
 
-# The tests of `make test` with the lowest versions that pyproject.toml allows; old libraries warn of what newer ones dropped.
-test-lowest: dist
-	@$(PYTHON) tools/set_up.py $(LOWEST) constraints-lowest.txt "$$(ls dist/*.whl)[classifiers,dask]" \
-		hypothesis pytest pytest-xdist ipykernel nbclient nbformat
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not claim" \
-		-W default::DeprecationWarning -W default::PendingDeprecationWarning
+# Before a release: the fast tests against the wheel on each Python with the newest versions, and with the lowest that
+# pyproject.toml allows. Half an hour.
+PYTHONS ?= python3.12 python3.13
+release-check: archives
+	@for python in $(PYTHONS); do $$python tools/test_wheel.py .venv-$$python - dist/*.whl || exit 1; done
+	@$(PYTHON) tools/test_wheel.py $(LOWEST) constraints-lowest.txt dist/*.whl
+
+test-lowest: archives
+	@$(PYTHON) tools/test_wheel.py $(LOWEST) constraints-lowest.txt dist/*.whl
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

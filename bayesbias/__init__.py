@@ -31,7 +31,7 @@ from typing import Any as _Any
 from bayesbias.core.packages import attach
 from bayesbias.core.result import register as _register
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 __all__ += ["__version__"]
 

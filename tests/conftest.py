@@ -93,13 +93,18 @@ _LONGER = re.compile(
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Mark examples that take long as slow, and the longest as claims."""
+def pytest_collection_modifyitems(config, items):
+    """Mark examples that take long as slow, and the longest as claims; leave `full` out of a short run."""
     for item in items:
         if isinstance(item, pytest.DoctestItem):
             for pattern, mark in ((_LONG, pytest.mark.slow), (_LONGER, pytest.mark.claim)):
                 if any(pattern.search(example.source) for example in item.dtest.examples):
                     item.add_marker(mark)
+
+    if os.environ.get("BAYESBIAS_TEST_SHORT"):
+        left_out = {item for item in items if item.get_closest_marker("full")}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(trylast=True)

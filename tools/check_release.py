@@ -36,7 +36,11 @@ def version_of_source():
 
 def states_of_version(root, version):
     """Return where another version is stated."""
-    states = {"CITATION.cff": r"^version: (\S+)$", "CHANGELOG.md": r"^## (\S+)"}
+    states = {
+        "CITATION.cff": r"^version: (\S+)$",
+        "CHANGELOG.md": r"^## (\S+)",
+        "packaging/recipe.yaml": r"^  version: (\S+)$",
+    }
     found = {
         name: re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
         for name, pattern in states.items()

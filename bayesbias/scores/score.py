@@ -181,10 +181,10 @@ class Declared:
     function: str  # module of `bayesbias.scores`, colon, function
     reads: str  # what a value above zero says, "|" and one below; or the end of the scale
     meaning: str  # what the value is, its range, and which end is bias
-    about: str
-    known: str
+    about: str  # the question that it answers
+    known: str  # what is known of it, and against it
     source: str
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # "vectors", "two classes", "own attributes", "definitional pairs"
     resamples: str = ""  # what its interval draws again
 
     def compute(

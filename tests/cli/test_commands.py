@@ -83,6 +83,7 @@ def test_fit_says_the_same_in_json_folder_and_python(tmp_path):
         run("seat", "--tests", "weat7", "--out", str(tmp_path / "run"))
 
 
+@pytest.mark.slow
 def test_fit_of_a_table_with_a_slope(tmp_path):
     table = bb.distance_table("minilm-static", "religion", controls="none").frame
     table.assign(length=table["attribute"].str.len()).to_csv(tmp_path / "pairs.csv", index=False)
@@ -223,6 +224,7 @@ def test_sweep_can_be_continued(tmp_path):
     assert answer(*arguments, "--resume")["reused"] == 1
 
 
+@pytest.mark.slow
 def test_planning(monkeypatch):
     small = ["--human", "10", "--neutral", "10", "--tables", "3", "--workers", "1"]
     small += ["--methods", "moments,weat"]

@@ -186,8 +186,15 @@ def test_a_fit_stops_at_once(tmp_path, number, code, phase):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), STOPPED)
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("number", "code", "workers"),
+    [
+        (signal.SIGINT, 130, "2"),
+        (signal.SIGTERM, 143, "1"),
+        pytest.param(signal.SIGINT, 130, "1", marks=pytest.mark.full),
+        pytest.param(signal.SIGTERM, 143, "2", marks=pytest.mark.full),
+    ],
+)
 def test_a_stopped_sweep_says_what_is_kept(tmp_path, number, code, workers):
     plan, out = tmp_path / "plan.toml", tmp_path / "out"
     plan.write_text(PLAN)

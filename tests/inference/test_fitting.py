@@ -165,7 +165,10 @@ def close(reduced, sampled, least=600):
 
 
 @pytest.mark.claim  # that the density is PyMC's, to eight digits, is held in test_collapsed.py
-@pytest.mark.parametrize("table", ["religion", "gender", "race"])
+@pytest.mark.parametrize(
+    "table",
+    ["race", *(pytest.param(name, marks=pytest.mark.full) for name in ("religion", "gender"))],
+)
 def test_hierarchical_agrees_with_plain_pymc(shared, table):
     path = shared / f"data/bayesbias_distances/with_controls_2022/{table}_group_reddit_dataset.csv"
     pairs = load_distances(path)
@@ -230,6 +233,7 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     mc.assert_near(mc.log_sd_of_row(row), np.log(sd))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.claim
 def test_robust_recovers_heavy_tails():
@@ -248,6 +252,7 @@ def test_robust_recovers_heavy_tails():
     assert (robust.parameter_draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_a_run_pair_by_pair_that_has_not_mixed_is_longer(monkeypatch):
     few = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "pointwise": False}

@@ -98,6 +98,7 @@ def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch):
     assert "diverging" in sampled.idata["sample_stats"]
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_ranks_of_the_truth_are_even():
     """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""

@@ -200,7 +200,7 @@ def test_robust_models_have_no_prediction():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["numbers", "choices"])
+@pytest.mark.parametrize("kind", ["numbers", pytest.param("choices", marks=pytest.mark.full)])
 def test_intervals_hold_what_new_words_show(kind):
     """Tables of twice as many words: half is fitted, and the mean of the other half is predicted."""
     rng, tables, words, held = np.random.default_rng(8), TABLES, 8, 0

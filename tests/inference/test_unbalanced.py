@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import pickle
 from dataclasses import replace
 
@@ -365,13 +364,11 @@ lam = 2
 """
 
 
-# The short run has the smaller number of tables alone.
-TABLES_OF_RANKS = [pytest.param(40, marks=pytest.mark.slow)]
-if not os.environ.get("BAYESBIAS_TEST_SHORT"):
-    TABLES_OF_RANKS.append(pytest.param(300, marks=pytest.mark.claim))
-
-
-@pytest.mark.parametrize("tables", TABLES_OF_RANKS)
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "tables",
+    [pytest.param(40, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.claim)],
+)
 def test_ranks_of_the_truth_are_uniform(tables):
     """Simulation-based calibration (Talts et al. 2018) of one unbalanced design."""
     reduced = Unbalanced.of(Design.of(parse_model(TWO_CROSSED, "two"), ragged(0.4)))

@@ -32,6 +32,7 @@ def page_of(result, folder):
     return page, box, re.findall("<dt>(.*?)</dt>", page)
 
 
+@pytest.mark.slow
 def test_a_long_row_stays_inner_and_entries_without_pairs_are_not_listed(tmp_path):
     fit = bb.fit(bb.distance_table("minilm-static", "weat6", controls="none"), **QUICK)
     page, box, terms = page_of(fit, tmp_path)
@@ -62,6 +63,7 @@ def test_reading_is_open_and_stands_before_the_first_table(tmp_path):
     assert page.index('id="answer"') < reading < page.index("<table")
 
 
+@pytest.mark.slow
 def test_what_to_do_again_is_a_command_and_the_record_is_apart(tmp_path):
     fit = bb.fit(bb.distance_table("minilm-static", "weat6", controls="none"), **QUICK)
     command = ["fit", "--embedding", "minilm-static", "--wordlist", "weat6"]

@@ -63,6 +63,7 @@ def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
     assert bb.methods_paragraph(str(tmp_path / "run"), view=bb.View(rope=0.04)) != text
 
 
+@pytest.mark.slow
 def test_a_run_is_interpreted_as_it_was_shown(fit, tmp_path):
     bb.save_run(fit, tmp_path / "run", view=bb.View(rope=0.03), figures=())
     said = bb.interpret(tmp_path / "run")

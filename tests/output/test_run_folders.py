@@ -82,6 +82,7 @@ def test_a_run_has_its_figures_sentences_and_page(fit, folder, tmp_path):
     assert {"interpret", "plot", "report", "tables", "result"} <= set(dir(run))
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_with_its_own_intervals(fit, tmp_path):
     bb.save_run(fit, tmp_path / "run", view=bb.View(prob=0.5))
     run = bb.load_run(tmp_path / "run")

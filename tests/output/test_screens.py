@@ -32,7 +32,14 @@ def in_one_line(text):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
-    [religion, results.groups, results.groups_and_others, results.comparison],
+    [
+        religion,
+        results.groups,
+        *(
+            pytest.param(make, marks=pytest.mark.full)
+            for make in (results.groups_and_others, results.comparison)
+        ),
+    ],
     ids=lambda make: make.__name__,
 )
 def test_a_screen_has_25_lines_and_says_how_many_rows_it_leaves_out(make):

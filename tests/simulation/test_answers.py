@@ -182,7 +182,12 @@ CHOICES = {
             {"words": 20, "items": 10},
             functools.partial(NUMBERS, words=20, templates=1, items=10),
         ),
-        (CHOICES, {"words": 10, "prompts": 4, "repeats": 5}, designs.chosen),
+        pytest.param(
+            CHOICES,
+            {"words": 10, "prompts": 4, "repeats": 5},
+            designs.chosen,
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_the_width_is_that_of_tables_simulated_otherwise(sds, size, draw):

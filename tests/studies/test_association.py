@@ -105,6 +105,7 @@ def changed(table, make):
     )
 
 
+@pytest.mark.slow
 def test_a_failed_predictive_check_is_in_every_output(gender):
     """Noise with two degrees of freedom has no normal shape; normal noise has."""
     heavy = changed(gender, lambda rng, n: np.clip(0.9 + 0.05 * rng.standard_t(2, n), 0, 2))

@@ -139,6 +139,7 @@ def test_words_that_no_corpus_has_are_named():
     assert joined.coverage.attributes["x"].missing == ("nowhere",)
 
 
+@pytest.mark.slow
 def test_three_corpora_without_order_are_compared_in_pairs():
     found = bb.compare(periods(), kind="corpora", **SETTINGS)
     assert list(found.changes) == ["1930s to 1950s", "1930s to 1980s", "1950s to 1980s"]
@@ -315,6 +316,7 @@ def test_a_class_whose_words_moved_with_all_others_is_a_warning():
     assert all(text.partition('row "')[2].partition('"')[0] in shown for text in said)
 
 
+@pytest.mark.slow
 def test_a_failed_predictive_check_is_a_warning():
     first = table(attributes=20)
     odd = changed(first, NONE, 1)

@@ -168,6 +168,7 @@ def weak(made) -> Comparison:
     return Comparison(made.original, of_one, {**made.provenance, "order": ["weak"]})
 
 
+@pytest.mark.slow
 def test_the_first_table_has_rows_by_class_and_intervals_before_and_after(weak):
     """Also in at most 80 columns."""
     frame = main_table(weak, bb.View())
@@ -252,6 +253,7 @@ def test_words_made_equal_within_one_class_are_no_reason_for_a_warning(weak):
     assert not [text for text in _warnings(result, "weak", bb.View()) if "equal" in text]
 
 
+@pytest.mark.slow
 def test_both_warnings_say_how_all_words_are_debiased(tmp_path):
     """Of vectors whose other words kept theirs, and of those that the method made equal."""
     for wordlist, said in (("weat10", "no distance changed"), ("gender", "distances of all words")):
@@ -361,6 +363,7 @@ def test_without_control_words_there_is_no_figure_of_them():
     assert figures["geometry"] is None
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_no_change_is_called_a_change_at_the_nominal_rate():
     """Tables whose population changes are zero: an 89 % interval excludes zero in about 11 %."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -173,9 +172,10 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
     return table
 
 
-TABLES = 60 if os.environ.get("BAYESBIAS_TEST_SHORT") else 300
+TABLES = 300
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
     """In many tables the contrast with frequency holds zero at the rate of its intervals, and the one without does not."""

@@ -114,7 +114,9 @@ MANY = 250 if os.environ.get("BAYESBIAS_TEST_SHORT") else 1000
     [
         (6, 30, (0.3, 0.6, 0.8), (0.9, 0.9, 0.7)),  # as few words as one finds
         # Attributes weigh most; noise.
-        pytest.param(14, 60, (0.1, 0.6, 0.6), (0.5, 0.9, 0.3), marks=pytest.mark.claim),
+        pytest.param(
+            14, 60, (0.1, 0.6, 0.6), (0.5, 0.9, 0.3), marks=[pytest.mark.claim, pytest.mark.full]
+        ),
         pytest.param(14, 60, (0.3, 0.3, 1.0), (0.0, 0.0, 0.0), marks=pytest.mark.claim),
     ],
 )

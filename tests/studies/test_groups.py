@@ -291,6 +291,7 @@ def test_a_frame_without_connections(table, tmp_path):
         fit.reliability()
 
 
+@pytest.mark.slow
 def test_frequency_is_shown_beside(fit):
     words = {*fit.table["protected_word"], *fit.table["attribute"]}
     counts = {word: 10.0 ** (9 - len(word)) for word in words}

@@ -103,6 +103,7 @@ def test_monte_carlo_error_of_the_ends():
     assert given["mcse_sd"] == pytest.approx(np.std([d["sd"] for d in drawn]), rel=0.2)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_full_text_is_the_center(pooled):
     tables = sets(2)
@@ -166,6 +167,7 @@ def test_changes_between_corpora_are_pooled():
     assert len(bb.plots.plot_replicates(found).get_yticklabels()) > 4
 
 
+@pytest.mark.slow
 def test_sets_with_different_words_are_a_warning(pooled):
     first, second, *_ = pooled.results.values()
     other = bb.fit(sets(1)["r1"].query("attribute != 'y0'"), **SETTINGS)

@@ -238,6 +238,7 @@ def test_a_gap_that_is_forced_to_zero_is_met_without_evidence(found):
     assert (missed.met, missed.by_construction, missed.why) == (False, "wholly", "")
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_noise_does_not_meet_an_upper_limit_of_a_gap():
     found = destroyed_comparison()

@@ -18,6 +18,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.models.variants import trimmed
 from bayesbias.studies.sentences import seat as module
+from bayesbias.studies.sentences.result import FITTED_COLUMNS, fitted_row
 from bayesbias.studies.sentences.seat import slopes_of_tests
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.sentences import sentence_table
@@ -55,6 +56,18 @@ def test_rows_say_what_the_fit_says(result):
     own_classes = result.classes[result.classes["test"] == row["test"]]
     assert own_classes["mean"].tolist() == classes["mean"].tolist()
     assert own_classes["estimand"].unique().tolist() == ["population", "listed_words"]
+
+
+@pytest.mark.slow
+def test_every_column_of_a_fit_has_a_value_and_follows_another_interval(result):
+    columns = list(FITTED_COLUMNS)
+    assert result.frame[columns].notna().any().all()
+    shown = result.shown_with(bb.View(prob=0.8))[0].frame
+    rows = [fitted_row(fitted, 0.8) for fitted in result.fits().values()]
+    expected = pd.DataFrame(rows).reindex(columns=columns)
+    pd.testing.assert_frame_equal(
+        shown[columns].reset_index(drop=True), expected, check_dtype=False
+    )
 
 
 @pytest.mark.slow

@@ -210,6 +210,7 @@ def test_limits_and_tables_of_a_true_correlation_have_its_interval_and_no_verdic
     assert not {"verdict", "p_below_zero"} & {name for name, value in row.items() if value}
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_covariates_dealt_out_anew_have_a_slope_no_more_often_than_an_interval_misses():
     """Of intervals of 89 % at most 11 % exclude zero where nothing is to be found: 120 deals to real vectors."""

@@ -70,12 +70,11 @@ def _alive(group: int) -> bool:
     return True
 
 
+@pytest.mark.full
 @pytest.mark.claim
-@pytest.mark.parametrize(
-    ("kills", "seeds"), [(2, 6) if os.environ.get("BAYESBIAS_TEST_SHORT") else (10, 26)]
-)
-def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
+def test_killed_and_resumed_the_results_are_the_same(tmp_path):
     """`kill -9` at random moments: workers end with the sweep, no cell is torn, none is fitted twice."""
+    kills, seeds = 10, 26
     plan, out = write_inputs(tmp_path), tmp_path / "out"
     write_plan(tmp_path, wordlists=["pets.toml"], settings={"seed": list(range(seeds))})
     run_sweep(plan, tmp_path / "undisturbed", workers=1)
@@ -131,6 +130,7 @@ def cluster(tmp_path):
         yield started
 
 
+@pytest.mark.full
 @pytest.mark.claim  # a scheduler and two workers are started
 def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, cluster, tmp_path):
     plan, out = done
@@ -159,6 +159,7 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
     )
 
 
+@pytest.mark.full
 @pytest.mark.claim  # a scheduler and two workers are started
 def test_a_lost_scheduler_is_one_line_without_the_log_of_dask(tmp_path):
     pytest.importorskip("distributed")

@@ -11,7 +11,13 @@ delete-one jackknife over templates, by category:
 .. math:: v = \sum_c \frac{T_c - 1}{T_c} \sum_{t \in c} (s_{-t} - s)^2.
 
 Templates keep their number of rows, as in the pooled score. The interval is that of a t distribution, with
-:math:`v^2 / \sum_c v_c^2 / (T_c - 1)` degrees of freedom.
+:math:`v^2 / \sum_c (v_c^2 / f_c)` degrees of freedom. A template with many rows weighs more, and :math:`v_c`
+is known less well than from as many equal ones: with w the shares of rows, of templates that vary alike,
+
+.. math:: f_c = \frac{(\operatorname{tr} M)^2}{\operatorname{tr} M^2}, \qquad M = G G^T, \qquad
+   G_{tu} = \frac{w_t}{1 - w_t} (\delta_{tu} - w_u),
+
+which is :math:`T_c - 1` if all have as many: Satterthwaite's approximation, as in Bell and McCaffrey (2002).
 """
 
 from collections.abc import Callable, Iterator
@@ -71,6 +77,8 @@ class Pooled:
         The score of each template alone.
     strata : ndarray of int
         The category of each template.
+    sizes : ndarray
+        The number of rows of each template.
     rows : int
     """
 
@@ -78,6 +86,7 @@ class Pooled:
     without: np.ndarray
     alone: np.ndarray
     strata: np.ndarray
+    sizes: np.ndarray
     rows: int
 
     def minus(self, other: "Pooled") -> "Pooled":
@@ -87,6 +96,7 @@ class Pooled:
             self.without - other.without,
             self.alone - other.alone,
             self.strata,
+            self.sizes,
             self.rows + other.rows,
         )
 
@@ -95,15 +105,24 @@ class Pooled:
         deviations = (self.without - self.value) ** 2
         parts, freedom = [], []
         for stratum in np.unique(self.strata):
-            squares = deviations[self.strata == stratum]
+            within = self.strata == stratum
+            squares = deviations[within]
             if len(squares) >= _FEWEST:
                 parts.append((len(squares) - 1) / len(squares) * squares.sum())
-                freedom.append(len(squares) - 1)
+                freedom.append(degrees_of_freedom(self.sizes[within]))
         variances = np.array(parts)
         total = variances.sum()
         if not total > 0:
             return np.nan, np.nan
         return float(total), float(total**2 / (variances**2 / freedom).sum())
+
+
+def degrees_of_freedom(sizes: np.ndarray) -> float:
+    """Return those of the jackknife variance of a mean over templates of some numbers of rows."""
+    weights = sizes / sizes.sum()
+    deviations = (weights / (1 - weights))[:, None] * (np.eye(len(sizes)) - weights)
+    products = deviations @ deviations.T
+    return float(np.trace(products) ** 2 / (products**2).sum())
 
 
 def template_scores(counts: pd.DataFrame, prob: float) -> pd.DataFrame:
@@ -214,6 +233,7 @@ def _pooled(counts: pd.DataFrame, score: Score) -> Pooled:
         np.where(np.isfinite(without), without, value),
         score(by_template),
         strata,
+        by_template[:, 0],
         int(total[0]),
     )
 

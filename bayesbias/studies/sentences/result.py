@@ -5,6 +5,7 @@ Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import join_words, number_of
+from bayesbias.core import FitError, join_words, number_of
 from bayesbias.core.conventions import PUBLISHED_ALPHA
 from bayesbias.core.result import Result
+from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.measured import Measured, with_coverage
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROUNDING, View
@@ -25,6 +27,13 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
+_SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
+FITTED_COLUMNS = (
+    "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
+    *_SHARES, "converged", "misfit", "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized",
+    "mcse_probability_of_superiority", *(f"mcse_{name}" for name in _SHARES),
+)  # fmt: skip
+"""The columns of a test with a fit; `fitted_row` gives their values."""
 KEY = ["model", "options", "test"]
 MOST_NAMED = 6  # tests in a methods paragraph
 type Key = tuple[str, str, str]
@@ -301,6 +310,47 @@ class SeatResult(Result):
 def signs_of(values: Any) -> Any:
     """Return the signs of numbers, 0 for those that are zero but for rounding."""
     return np.sign(values) * (np.abs(values) > ROUNDING)
+
+
+def fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
+    """Return what the row of a test says of its fit.
+
+    What depends on `prob` belongs in `interval_of_test`, which is asked again for another one.
+    """
+    what: dict[str, Any] = {"prob": prob, "estimand": "population", "level": "overall"}
+    gap, standard = fitted.contrast_rows(**what).iloc[0], fitted.standardized(**what).iloc[0]
+    shares = fitted.variance_partition(prob)
+    # What the model was fitted without has no share; it is not zero.
+    shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()
+    try:
+        prior = fitted.prior_sensitivity().iloc[0]
+        sensitivity = {"prior_sensitivity": prior["prior"], "prior": prior["parameter"]}
+    except FitError:  # of too few draws
+        sensitivity = {"prior_sensitivity": math.nan, "prior": ""}
+    superiority = "probability_of_superiority"
+    return {
+        "contrast": gap["mean"],
+        "mcse_contrast": gap["mcse_mean"],
+        **gap[["sd", "mcse_sd"]],
+        **interval_of_test(fitted, prob),
+        "standardized": standard["mean"],
+        "mcse_standardized": standard["mcse_mean"],
+        **standard[[superiority, f"mcse_{superiority}"]],
+        **sensitivity,
+        "converged": fitted.diagnostics()["ok"],
+        "misfit": max(misfit(fitted).values(), default=0.0),
+        **shares["mean"].add_prefix("share_"),
+        **shares["mcse_mean"].add_prefix("mcse_share_"),
+    }
+
+
+def _kind_of_source(source: str) -> str:
+    """Return what a share of variance is of; ``sentence`` is of a word and a template together."""
+    columns = set(source.split(" x "))
+    word = bool(columns & {"protected_word", "attribute"})
+    if columns & {"protected_template", "attribute_template"}:
+        return "sentence" if word else "template"
+    return "word" if word else "residual"
 
 
 def interval_of_test(fit: BiasFit, prob: float) -> pd.Series:

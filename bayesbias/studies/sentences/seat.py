@@ -24,12 +24,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import BayesbiasError, FitError, InputError, checks, files, packages
+from bayesbias.core import BayesbiasError, InputError, checks, files, packages
 from bayesbias.core.conventions import PROB, PUBLISHED_ALPHA
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec, load_model
@@ -37,12 +36,13 @@ from bayesbias.models.variants import slopes_for
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.result import (
+    FITTED_COLUMNS,
     KEY,
     PUBLISHED_COLUMNS,
     Key,
     SeatResult,
     classes_of_test,
-    interval_of_test,
+    fitted_row,
     signs_of,
 )
 from bayesbias.tables.covariates import (
@@ -70,12 +70,6 @@ from bayesbias.wordlists.sentence_tests import (
 
 _OWN_COLUMNS = (
     "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "p_words_holm", "dropped",
-)  # fmt: skip
-_SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
-_BAYES_COLUMNS = (
-    "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
-    *_SHARES, "converged", "misfit", "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized",
-    "mcse_probability_of_superiority", *(f"mcse_{name}" for name in _SHARES),
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
@@ -343,7 +337,7 @@ def seat(
                     continue
                 try:
                     fitted, notes = _fitted(encoded, encoder, spec, asked, {"seed": own, **sampler})
-                    row |= _fitted_row(fitted, prob)
+                    row |= fitted_row(fitted, prob)
                     keep("classes", labels, classes_of_test(fitted, prob))
                     keep("notes", labels, {"note": notes})
                     if fitted.spec.covariates():
@@ -357,7 +351,7 @@ def seat(
     if not rows:
         reason = parts["failures"][0]["reason"][0]
         raise InputError(f"expected a test that can be run, got none ({reason})", where="tests")
-    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
+    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(FITTED_COLUMNS if spec is not None else ())]
     frame = pd.DataFrame(rows).reindex(columns=columns)
     certain = frame["p_method"].isin(["exact", "bounds"])
     frame["p_holm"] = holm(frame["p_upper"].where(certain, frame["p_value"]))
@@ -440,44 +434,6 @@ def _fitted(
     ]
     found = fitted.provenance["coverage"].get("notes", ())
     return fitted, [*notes, *(note for note in found if note not in plain.coverage.notes)]
-
-
-def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
-    """Return what the row of a test says of its fit."""
-    what: dict[str, Any] = {"prob": prob, "estimand": "population", "level": "overall"}
-    gap, standard = fitted.contrast_rows(**what).iloc[0], fitted.standardized(**what).iloc[0]
-    shares = fitted.variance_partition(prob)
-    # What the model was fitted without has no share; it is not zero.
-    shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()
-    try:
-        prior = fitted.prior_sensitivity().iloc[0]
-        sensitivity = {"prior_sensitivity": prior["prior"], "prior": prior["parameter"]}
-    except FitError:  # of too few draws
-        sensitivity = {"prior_sensitivity": math.nan, "prior": ""}
-    superiority = "probability_of_superiority"
-    return {
-        "contrast": gap["mean"],
-        "mcse_contrast": gap["mcse_mean"],
-        **gap[["sd", "mcse_sd"]],
-        **interval_of_test(fitted, prob),
-        "standardized": standard["mean"],
-        "mcse_standardized": standard["mcse_mean"],
-        **standard[[superiority, f"mcse_{superiority}"]],
-        **sensitivity,
-        "converged": fitted.diagnostics()["ok"],
-        "misfit": max(misfit(fitted).values(), default=0.0),
-        **shares["mean"].add_prefix("share_"),
-        **shares["mcse_mean"].add_prefix("mcse_share_"),
-    }
-
-
-def _kind_of_source(source: str) -> str:
-    """Return what a share of variance is of; ``sentence`` is of a word and a template together."""
-    columns = set(source.split(" x "))
-    word = bool(columns & {"protected_word", "attribute"})
-    if columns & {"protected_template", "attribute_template"}:
-        return "sentence" if word else "template"
-    return "word" if word else "residual"
 
 
 def _chosen_encoders(encoders: Any, prompt: str | None = None) -> list[Any]:

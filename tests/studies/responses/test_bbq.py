@@ -10,7 +10,11 @@ from helpers.responses import fitted, shared
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.studies.responses.template_scores import other_templates, template_scores
+from bayesbias.studies.responses.template_scores import (
+    degrees_of_freedom,
+    other_templates,
+    template_scores,
+)
 
 
 def scores_of(table, prob=0.89):
@@ -44,8 +48,20 @@ def test_the_error_is_that_over_templates(category, s_amb, s_dis, error):
     assert rows.loc["s_DIS", "se"] == pytest.approx(0.7, rel=0.25)
 
 
+def test_degrees_of_freedom_are_those_of_simulated_variances():
+    """A chi-squared variable with f degrees of freedom has 2 / f of its squared mean as variance."""
+    assert degrees_of_freedom(np.full(7, 30.0)) == pytest.approx(6)
+    sizes = np.array([10.0, 20, 20, 40, 150])
+    drawn = np.random.default_rng(1).normal(size=(200_000, len(sizes)))
+    mean = drawn @ sizes / sizes.sum()
+    left = (drawn @ sizes)[:, None] - drawn * sizes
+    variance = ((left / (sizes.sum() - sizes) - mean[:, None]) ** 2).sum(axis=1)
+    simulated = 2 * variance.mean() ** 2 / variance.var()
+    assert degrees_of_freedom(sizes) == pytest.approx(simulated, rel=0.02)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("category", ["Religion", "Age"])
+@pytest.mark.parametrize("category", ["Age", pytest.param("Religion", marks=pytest.mark.full)])
 def test_intervals_hold_the_score_of_other_templates(category):
     (path,) = shared("audits", "bbq", f"preds_{category}.jsonl")
     counts = bb.studies.load_responses(path).answer_counts

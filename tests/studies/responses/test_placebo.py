@@ -1,7 +1,6 @@
 """Random halves of the words of one group: the split, the count of intervals, and the command."""
 
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -105,11 +104,12 @@ def test_the_command(tmp_path):
     assert answer["excluded"] == sum(row["excludes_zero"] for row in answer["rows"])
 
 
+@pytest.mark.full
 @pytest.mark.claim
 def test_intervals_exclude_zero_as_often_as_they_should():
     """Of halves of one group 11 % of the intervals exclude 0, about those that t-tests of words name."""
     parts, tests = [], []
-    tables = 20 if os.environ.get("BAYESBIAS_TEST_SHORT") else 40
+    tables = 40
     for seed in range(tables):
         simulated = bb.responses_table(frame_of(words=20, items=8, seed=seed))
         parts.append(bb.studies.fit_placebo(simulated, "a", splits=5, seed=seed, progress=False))

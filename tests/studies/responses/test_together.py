@@ -238,6 +238,7 @@ def test_many_groups_have_a_short_sorted_table():
     assert len(found.rates()) == 14
 
 
+@pytest.mark.slow
 def test_figures_of_many_groups_are_ranked():
     groups = [f"g{k:02d}" for k in range(12)]
     found = quick(crossed(groups, words=3, items=6, templates=2), draws=300, tune=300, chains=2)
