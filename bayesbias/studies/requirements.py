@@ -351,14 +351,24 @@ def _probabilities(quantity: Quantity, rows: pd.DataFrame, measured: Measured) -
     if name.startswith((ANY, EVERY)):
         together = beyond.any(axis=1) if name.startswith(ANY) else beyond.all(axis=1)
         models = checks.once(filter(None, rows["name"]))
-        listed = join_words(models)
-        if len(models) > MOST_NAMED:
-            listed = f"all {len(models)} models"
-        place = f"{TOGETHER}{listed} together" if len(models) > 1 else ""
-        shares, shown = [float(together.mean())], [place]
+        shares, shown = [float(together.mean())], [_together(models)]
     else:
         shares, shown = beyond.mean(axis=0).tolist(), rows["shown"].tolist()
     return pd.DataFrame({"hpdi_low": shares, "hpdi_high": shares, "shown": shown})
+
+
+def _together(models: Sequence[str]) -> str:
+    """Return the words for the models that a joint probability is about; none for one model.
+
+    Examples
+    --------
+    >>> _together(["m1", "m2"]), _together(["m1"])
+    ('over m1 and m2 together', '')
+    """
+    if len(models) < 2:
+        return ""
+    listed = f"all {len(models)} models" if len(models) > MOST_NAMED else join_words(models)
+    return f"{TOGETHER}{listed} together"
 
 
 def _row_compared(name: str, measured: Measured) -> pd.DataFrame | None:
