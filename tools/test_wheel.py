@@ -1,8 +1,8 @@
 """Install a wheel into an empty environment and run the fast tests against it.
 
 Usage: test_wheel.py FOLDER CONSTRAINTS WHEEL, with the Python of the environment. `-` stands for no constraints: then
-the newest versions are installed. What the tests need beside the package (`validation`, `benchmarks`) comes from the
-checkout, which stands after the installed packages on the path.
+the newest versions are installed. What the tests need beside the package comes from the checkout, by links that stand
+before the installed packages on the path; the package of the checkout is not among them.
 """
 
 import os
@@ -15,6 +15,7 @@ import set_up
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("hypothesis", "pytest", "pytest-xdist", "ipykernel", "nbclient", "nbformat")
+BESIDE = ("validation", "benchmarks", "tools")
 WHERE = (
     "import bayesbias, sysconfig; print(bayesbias.__file__); print(sysconfig.get_path('purelib'))"
 )
@@ -44,9 +45,13 @@ def main(folder: Path, constraints: str, wheel: Path) -> str | None:
     module, packages = map(Path, done.stdout.splitlines())
     if not module.is_relative_to(packages):
         return f"{module} is not the wheel's"
-    (packages / "zz_checkout.pth").write_text(f"{ROOT}\n", encoding="utf-8")
+    beside = folder / "beside"
+    beside.mkdir(exist_ok=True)
+    for name in BESIDE:
+        (beside / name).unlink(missing_ok=True)
+        (beside / name).symlink_to(ROOT / name)
     command = [folder / "bin" / "pytest", "tests", "-n", "2", "--dist", "worksteal", "-q"]
-    command += ["-m", "not slow and not claim", "-o", "pythonpath=tests"]
+    command += ["-m", "not slow and not claim", "-o", f"pythonpath=tests {beside}"]
     for warning in WARNINGS:
         command += ["-W", warning]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 PARTS = (
-    "pvalues", "lme4", "calibration", "responses", "designs", "real_vectors", "pymc_posteriors",
+    "pvalues", "lme4", "calibration", "responses", "designs", "factorial", "real_vectors", "pymc_posteriors",
 )  # fmt: skip
 HEAD = "| claim | tried | worst | limit | date |\n| --- | --- | --- | --- | --- |"
 ROWS = Path("validation-output/rows.jsonl")
