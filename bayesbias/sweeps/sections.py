@@ -22,6 +22,7 @@ FILES_BEFORE = True
 FIT_FILE = ""
 TYPES: tuple[type, ...] = (SweepResult,)
 glossary = explain_distances
+FEW = 6  # cells, which the headline names
 SAID = {  # verdicts in the headline
     Verdict.BELOW.value: "below 0 by more than the ROPE",
     Verdict.SLIGHTLY_BELOW.value: "below 0, perhaps by less than the ROPE,",
@@ -134,9 +135,12 @@ def interpret(result: SweepResult, view: View) -> Interpretation:
         return Interpretation(subject, "No cell has a contrast.", warnings)
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
-    counts = known["verdict"].value_counts(sort=False)
     contrast = frame["contrast"].iloc[0].replace(" - ", " minus ")
-    said = "; ".join(f"{SAID[each]} in {n}" for each, n in counts.items())
+    verdicts = []
+    for verdict, rows in known.groupby("verdict", sort=False):
+        named = f" ({some(list(_names(cells)[rows['cell']]), 3)})" if len(frame) <= FEW else ""
+        verdicts.append(f"{SAID[str(verdict)]} in {len(rows)}{named}")
+    said = "; ".join(verdicts)
     headline = f"Of {number_of(len(frame), 'cell')}, {contrast} is {said}."
     if known.empty:
         headline = "No conclusion: no cell has converged."

@@ -46,9 +46,9 @@ def test_the_first_contrast_that_there_is_is_compared():
 def test_the_interpretation_counts_verdicts_failures_and_units():
     said = bb.interpret(made_up_sweep(CELLS))
     for part in (
-        "by more than the ROPE in 1",
-        "perhaps by less than the ROPE, in 1",
-        "inconclusive in 1",
+        "by more than the ROPE in 1 (narrow",
+        "perhaps by less than the ROPE, in 1 (between",
+        "inconclusive in 1 (wide",
     ):
         assert part in said.headline
     assert any("1 cell failed: no such vector file" in text for text in said.warnings)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 import validation.__main__ as validation_run
-from validation import calibration, designs, pvalues, responses
+from validation import calibration, designs, factorial, pvalues, responses
 
 
 def test_counts_of_partitions_by_hand():
@@ -100,3 +100,15 @@ def test_means_of_many_simulated_answers_are_the_truth_of_their_design(name):
 def test_an_interval_of_a_design_holds_its_estimate():
     found = designs.one("two_templates", 0)
     assert found["low"] < found["high"]
+
+
+@pytest.mark.slow
+def test_a_table_of_two_factors_has_the_true_effects_and_their_intervals(monkeypatch):
+    for name in ("WORD_SD", "TEMPLATE_SD", "CELL_BY_TEMPLATE_SD", "ANSWER_SD"):
+        monkeypatch.setattr(factorial, name, 0.001)
+    frame, means = factorial.drawn(np.random.default_rng([0, 43]))
+    cells = frame.groupby(["first", "second"])["outcome"].mean().unstack()
+    np.testing.assert_allclose(cells, means, atol=0.005)
+    found = factorial.one(0)
+    assert all(found[kind] for kind in factorial.ROWS)
+    assert all(found[f"{kind} width"] < 0.05 for kind in factorial.ROWS)

@@ -276,7 +276,7 @@ def _significant(rows: pd.DataFrame, alpha: float) -> str:
         which += f": {some(rows.loc[low, 'test'], 5)}"
     said = [which]
     if others := int((~low & ~opposite).sum()):
-        said.append(f"{others} not significant")
+        said.append(f"{others} not significant by both")
     if opposite.any():
         named = some(rows.loc[opposite, "test"], 5)
         limit = f"one-sided p {level_text(1 - alpha)} or more"
