@@ -33,6 +33,7 @@ def questions():
 '''
 
 _LM_EVAL = """# Questions about groups, to be answered by yes or no. A yes counts as 1.
+# Run lm_eval in the folder of this file: samples.jsonl is looked for where it runs.
 task: questions
 dataset_path: json
 dataset_kwargs:

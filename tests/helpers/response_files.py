@@ -93,6 +93,24 @@ def write_zstandard(path, members):
             member.file_size, member.CRC = len(content), zlib.crc32(content)
 
 
+def sample_of_choices(number, doc, prompt, choices, likelihoods, right, metrics):
+    """Return a sample of a task with choices, in the form that lm-evaluation-harness 0.4.13 wrote.
+
+    It was copied from a run with its mock model. Likelihoods, and whether they are the highest, are text.
+    """
+    pairs = [[str(likelihood), "False"] for likelihood in likelihoods]
+    arguments = {
+        f"gen_args_{place}": {"arg_0": prompt, "arg_1": f" {choice}"}
+        for place, choice in enumerate(choices)
+    }
+    return {
+        "doc_id": number, "doc": doc, "target": str(right), "arguments": arguments,
+        "resps": [[pair] for pair in pairs], "filtered_resps": pairs, "filter": "none",
+        "metrics": [*metrics], "doc_hash": "3080e96f", "prompt_hash": "355d67a2",
+        "target_hash": "6b86b273", **metrics,
+    }  # fmt: skip
+
+
 def winogender_lines(seed=0):
     rng = np.random.default_rng(seed)
     for gender, pronoun in (("male", "he"), ("female", "she"), ("neutral", "they")):
@@ -104,11 +122,12 @@ def winogender_lines(seed=0):
                     "pronoun": pronoun, "occupation": "technician", "participant": who,
                     "gender": gender, "target": "technician", "label": answer,
                 }  # fmt: skip
-                yield {
-                    "doc_id": len(doc), "doc": doc, "target": answer, "filter": "none",
-                    "filtered_resps": [[-1.0, False], [-2.0, False]], "metrics": ["acc"],
-                    "acc": float(rng.random() < 0.5),
-                }  # fmt: skip
+                metrics = {"acc": float(rng.random() < 0.5)}
+                prompt = f"{doc['sentence']} ‘{pronoun.capitalize()}’ refers to the"
+                choices, likelihoods = ["technician", who], [-1.0, -2.0]
+                yield sample_of_choices(
+                    len(doc), doc, prompt, choices, likelihoods, answer, metrics
+                )
 
 
 def promptfoo_results():

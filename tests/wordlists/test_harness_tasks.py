@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from helpers.response_files import sample_of_choices
 
 import bayesbias as bb
 from bayesbias.cli.main import cli
@@ -76,12 +77,20 @@ def test_the_log_of_a_task_needs_no_names_of_columns(tmp_path):
         log_samples.append(
             {"id": sample["id"], "epoch": 1, "metadata": metadata, "scores": {"match": score}}
         )
+        scores = {"acc": float(number % 2 == 0)}
+        likelihoods = [-1.5, -0.5 - number % 2 * 2]
+        prompt = f"{sample['sentence']} Answer:"
         harness_samples.append(
-            {"doc_id": number, "doc": sample, "filtered_resps": [], "filter": "none",
-             "metrics": ["acc"], "acc": float(number % 2 == 0)}
-        )  # fmt: skip
+            sample_of_choices(number, sample, prompt, ["no", "yes"], likelihoods, 1, scores)
+        )
     log = {"version": 2, "eval": {"task": "questions", "model": "m"}, "samples": log_samples}
-    paths = [tmp_path / "log.json", tmp_path / "samples_questions.jsonl"]
+    # As lm_eval 0.4.13 names folder and file.
+    folder = tmp_path / "org__m"
+    folder.mkdir()
+    paths = [
+        tmp_path / "log.json",
+        folder / "samples_questions_2026-11-29T12-21-20.130047.jsonl",
+    ]
     paths[0].write_text(json.dumps(log))
     paths[1].write_text("\n".join(map(json.dumps, harness_samples)))
     for path in paths:
@@ -90,6 +99,8 @@ def test_the_log_of_a_task_needs_no_names_of_columns(tmp_path):
         for column in COLUMNS:
             assert table.frame[column].tolist() == [sample[column] for sample in samples]
         assert table.frame["outcome"].tolist() == [1.0, 0.0] * 8
+    assert table.models == ["org__m"]
+    assert table.notes == ("The outcome is acc (1: yes).",)
 
 
 def test_an_unknown_harness_is_refused():

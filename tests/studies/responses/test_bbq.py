@@ -123,6 +123,11 @@ def test_samples_of_lm_eval_have_the_scores_of_the_harness(tmp_path):
     assert table.models == ["org__m"]
     found = scores_of(table)["value"]["org__m", "Age"]
     assert found.to_dict() == pytest.approx(bbq_scores(rows, "pred"))
+    # The harness takes the first choice where likelihoods are not numbers.
+    lines[0]["filtered_resps"] = [["nan", "False"]] * 3
+    table = bb.studies.load_responses(write_lines(path, lines))
+    found = scores_of(table)["value"]["org__m", "Age"]
+    assert found.to_dict() == pytest.approx(bbq_scores(rows[1:], "pred"))
 
 
 def test_a_log_of_inspect_has_the_published_scores(tmp_path):

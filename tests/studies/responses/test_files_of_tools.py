@@ -49,7 +49,7 @@ def sample_lines(docs, metrics):
     for k, doc in enumerate(docs):
         values = {name: column[k] for name, column in metrics.items()}
         lines.append(
-            {"doc_id": k, "doc": doc, "filtered_resps": [[-1.0, False], [-2.0, False]],
+            {"doc_id": k, "doc": doc, "filtered_resps": [["-1.0", "False"], ["-2.0", "False"]],
              "filter": "none", "metrics": [*values], **values}
         )  # fmt: skip
     return lines
@@ -147,7 +147,7 @@ def lm_eval_cooccurrence(folder):
     docs = [{"sentence": f"The job {k} was a", "occupation": f"job {k}"} for k in range(4)]
     lines = sample_lines(docs, {"likelihood_diff": [*metric], "pct_male_preferred": [0.0] * 4})
     for line, scores in zip(lines, likelihoods, strict=True):
-        line["filtered_resps"] = [[score, False] for score in scores]
+        line["filtered_resps"] = [[str(score), "False"] for score in scores]
     path = write_lines(folder / "samples_simple_cooccurrence_bias.jsonl", lines)
     name = ("female - male", "paired t over pairs")
     return path, {}, lambda table: published(table)[name], metric.mean()
@@ -159,7 +159,7 @@ def lm_eval_crows_pairs(folder):
     stereotyped = [float(score > -2.0) for score in more]
     lines = sample_lines(docs, {"likelihood_diff": [1.0] * 5, "pct_stereotype": stereotyped})
     for line, score in zip(lines, more, strict=True):
-        line["filtered_resps"] = [[score, False], [-2.0, False]]
+        line["filtered_resps"] = [[str(score), "False"], ["-2.0", "False"]]
     path = write_lines(folder / "samples_crows_pairs_english.jsonl", lines)
     name = ("all", "share of stereotyped choices")
     return path, {}, lambda table: published(table)[name], 0.6

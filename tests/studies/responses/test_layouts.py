@@ -145,6 +145,17 @@ def test_winogender_of_lm_eval_compares_genders_on_the_same_sentence(tmp_path):
     assert table.coverage["repeats"] == 0
 
 
+def test_a_likelihood_that_is_no_number_is_no_answer(tmp_path):
+    lines = list(winogender_lines())
+    lines[0]["filtered_resps"] = [["nan", "False"], ["nan", "False"]]
+    lines[1]["filtered_resps"] = [["-inf", "False"], ["-2.0", "True"]]
+    path = write_lines(tmp_path / "m" / "samples_winogender_all.jsonl", lines)
+    table = bb.studies.load_responses(path)
+    assert table.coverage["dropped"]["missing"] == 1
+    assert table.coverage["rows_used"] == len(lines) - 1
+    assert table.frame["outcome"].tolist() == [line["acc"] for line in lines[1:]]
+
+
 def test_toxigen_of_lm_eval_has_groups_and_statements(tmp_path):
     lines = []
     for k, group in enumerate(("asian", "women", "asian", "women")):

@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.response_files import sample_of_choices
 from helpers.responses import (
     crossed,
     crows_pairs,
@@ -220,11 +221,12 @@ def test_fields_of_the_harness_are_no_labels_to_name(tmp_path):
     lines = []
     for number in range(24):
         doc = {"race": "ab"[number % 2], "job": f"j{number % 3}", "who": f"n{number}"}
+        scores = {"acc": float(number % 4 > 1), "acc_norm": float(number % 4 > 1)}
+        prompt = f"Hire {doc['who']} as {doc['job']}? Answer:"
+        right = number % 2
         lines.append(
-            {"doc_id": number, "doc": doc, "doc_hash": f"h{number}", "resps": [[[-1.0, False]]],
-             "filtered_resps": [[-1.0, False]], "filter": "none", "acc": float(number % 4 > 1),
-             "acc_norm": float(number % 4 > 1)}
-        )  # fmt: skip
+            sample_of_choices(number, doc, prompt, ["no", "yes"], [-1.0, -2.0], right, scores)
+        )
     path.write_text("\n".join(map(json.dumps, lines)))
     said = bb.interpret(fitted(bb.studies.load_responses(path)))
     outcome = "The outcome is acc (1: the right answer), not acc_norm."

@@ -3,7 +3,7 @@
 The model is the name of the folder that the harness writes for it. Fields of the question are columns
 by their own name (``--columns group=gender``), and so is each metric. A task with several filters has
 a line for each filter of an answer, of which one is taken. Tasks about bias have columns of their own
-in `TASKS`, told by the fields of their questions.
+in `TASKS`, told by the fields of their questions. The harness writes likelihoods as text: ``["-1.5", "False"]``.
 """
 
 import re
@@ -48,8 +48,9 @@ FILTER = "filter"  # the column, and what chooses one
 _NO_FILTER = "none"  # what the harness calls answers as they are
 _BBQ_METRICS = ("amb_bias_score", "disamb_bias_score")  # accuracy, biased, not unknown, context
 _LISTED = "metrics"  # the column that names the metrics of a line
+_ARGUMENTS = "arguments"  # what a model was given, a prompt and a text for each choice
 _OF_HARNESS = (
-    "doc_id", "doc_hash", "prompt_hash", "target_hash", "arguments", "resps", "filtered_resps",
+    "doc_id", "doc_hash", "prompt_hash", "target_hash", _ARGUMENTS, "resps", "filtered_resps",
     _LISTED,
 )  # fmt: skip
 """Fields of a line that say nothing of whom or what was asked about."""
@@ -79,6 +80,8 @@ def read(source: Source, request: Request) -> Answers:
     usual = {"template": _task(source.path), "model": model}
     metrics = _metrics(rows)
     rows = rows.assign(**{name: rows[name].map(_first) for name in metrics})
+    unknown = _have_no_likelihood(rows)
+    rows = rows.assign(**{name: rows[name].mask(unknown) for name in metrics})
     texts = rows["resps"].map(_text) if "resps" in rows else None
     if texts is not None and "target" in rows:
         for name in metrics:
@@ -91,12 +94,13 @@ def read(source: Source, request: Request) -> Answers:
     out = rows.assign(**{name: value for name, value in usual.items() if name not in rows})
     out = with_defaults(out, {"item": rows["doc_id"].astype(str)})
     named = {*request.columns.values()}
-    no_labels = [name for name in (*_OF_HARNESS, *metrics) if name in out and name != "outcome"]
-    out = out.drop(columns=[name for name in no_labels if name not in named])
+    no_labels = {*_OF_HARNESS, *metrics} - {"outcome"}
+    no_labels |= {name for name in out if name.startswith(f"{_ARGUMENTS}.")}
+    out = out.drop(columns=[name for name in out if name in no_labels - named])
     return Answers(
         out,
         scores=tuple(metrics),
-        one=_ONE.get(metrics[0], "") if metrics else "",
+        one=_meaning_of_one(metrics[0], rows) if metrics else "",
         filter=taken,
         texts=texts,
         other_filters=others,
@@ -158,16 +162,91 @@ def _first(value: Any) -> Any:
     return value[0] if len(value) == 1 else None
 
 
+def _meaning_of_one(metric: str, rows: pd.DataFrame) -> str:
+    """Say what a score of 1 is: the target where all questions have one that is yes or no.
+
+    Examples
+    --------
+    >>> _meaning_of_one("acc", pd.DataFrame({"target": ["yes", "yes"]}))
+    '1: yes'
+    >>> _meaning_of_one("acc", pd.DataFrame({"target": ["yes", "no"]}))
+    '1: the right answer'
+    """
+    targets = _target_texts(rows).str.strip().str.casefold().unique()
+    if metric in _MATCHES and len(targets) == 1 and targets[0] in ("yes", "no"):
+        return f"1: {targets[0]}"
+    return _ONE.get(metric, "")
+
+
+def _target_texts(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return the text of each target; of the number of a choice the text of the choice.
+
+    Examples
+    --------
+    >>> choices = {f"arguments.gen_args_{place}.arg_1": text for place, text in enumerate([" no", " yes"])}
+    >>> _target_texts(pd.DataFrame([{"target": "1", **choices}, {"target": "maybe", **choices}])).tolist()
+    [' yes', 'maybe']
+    """
+    if "target" not in rows:
+        return pd.Series([""] * len(rows), index=rows.index)
+    targets = rows["target"].astype(str)
+    texts = targets.copy()
+    for target in targets.unique():
+        choice = f"{_ARGUMENTS}.gen_args_{target}.arg_1"
+        if choice in rows:
+            texts = texts.mask(targets == target, rows[choice].astype(str))
+    return texts
+
+
 def _text(answers: Any) -> str | None:
-    """Return the text that a model wrote; None of likelihoods of choices."""
+    """Return the text that a model wrote; None of likelihoods of choices.
+
+    Examples
+    --------
+    >>> _text([["Yes.", "No."]])
+    'Yes.'
+    >>> _text([[["-1.5", "False"]], [["-2.5", "False"]]])
+    """
     while isinstance(answers, list) and answers:
+        if _is_likelihood(answers):
+            return None
         answers = answers[0]
     return answers if isinstance(answers, str) else None
+
+
+def _is_likelihood(answer: Any) -> bool:
+    """Say whether an answer is a log likelihood, and whether its choice is the most likely text."""
+    if not isinstance(answer, list) or len(answer) != 2 or str(answer[1]) not in ("True", "False"):
+        return False
+    try:
+        float(answer[0])
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _likelihoods(answers: Any) -> list[float]:
     """Return the log likelihood of each choice."""
     return [float(answer[0]) for answer in answers]
+
+
+def _have_no_likelihood(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Say which answers have a choice whose likelihood is not a number.
+
+    The harness takes the first choice of these, so that its score tells nothing of the model.
+
+    Examples
+    --------
+    >>> answers = [[["nan", "False"], ["nan", "False"]], [["-1.5", "False"], ["-inf", "False"]], ["nan"]]
+    >>> _have_no_likelihood(pd.DataFrame({"filtered_resps": answers})).tolist()
+    [True, False, False]
+    """
+
+    def is_unknown(answers: Any) -> bool:
+        choices = answers if isinstance(answers, list) else []
+        return any(_is_likelihood(choice) and np.isnan(float(choice[0])) for choice in choices)
+
+    return rows["filtered_resps"].map(is_unknown).astype(bool)
 
 
 # Tasks about bias
@@ -198,7 +277,7 @@ def _bbq(rows: pd.DataFrame, model: str, path: Path) -> Answers:
     metric = next(name for name in _BBQ_METRICS if name in rows)
     judged = np.array([values[:3] for values in rows[metric]], dtype=float)
     questions = bbq.Questions(rows, str(path))
-    answered = np.ones(len(rows))
+    answered = ~_have_no_likelihood(rows)
     return bbq.answers_of(questions.labeled(model, answered, *judged.T))
 
 
