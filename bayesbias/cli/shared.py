@@ -355,8 +355,6 @@ def show(
 
     `more` are further sections, and `extra` further keys of JSON.
     """
-    from bayesbias.plots.style import figure_style
-
     context, out = click.get_current_context(), given.get("out")
     view = bb.View(**chosen(given, *_typed(VIEW)))
     limits = given.get("require")
@@ -365,6 +363,8 @@ def show(
         checks = bb.studies.check_requirements(result, limits, result.shown_with(view)[1].prob)
     written = {"written": out and str(out)}
     if out is not None:
+        from bayesbias.plots.style import figure_style
+
         replaced = ", in place of the run that was there" if (out / "run.json").is_file() else ""
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["figure_style"], width=given["figure_width"]):

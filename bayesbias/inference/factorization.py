@@ -44,8 +44,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
+from bayesbias.inference import lapack
 from bayesbias.inference.kernel import compiled
 
 _DENSE_RATE = 40.0  # how many times faster LAPACK's arithmetic is
@@ -337,6 +337,19 @@ class Factor:
         self.tail = np.zeros((pattern.tail, pattern.tail))
         self._inverse: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of a copy, in bytes."""
+        return self.entries.nbytes + self.pivots.nbytes + self.tail.nbytes
+
+    def copy(self) -> Factor:
+        """Return a factor of the same values with memory of its own."""
+        out = Factor.__new__(Factor)
+        out.pattern, out._inverse = self.pattern, None
+        out.entries, out.pivots = self.entries.copy(), self.pivots.copy()
+        out.tail = self.tail.copy()
+        return out
+
     def update(self, values: np.ndarray, sds: np.ndarray) -> float:
         """Factor I + diag(sds) A diag(sds), and return its log determinant.
 
@@ -367,9 +380,7 @@ class Factor:
             self.tail,
         )
         if pattern.tail and math.isfinite(log_determinant):
-            # Of an array by rows, Fortran sees the transpose.
-            _, failed = lapack.dpotrf(self.tail.T, lower=0, clean=0, overwrite_a=1)
-            if failed:
+            if not lapack.cholesky(self.tail):
                 return math.nan
             log_determinant += 2 * float(np.log(self.tail.diagonal()).sum())
         return log_determinant
@@ -382,8 +393,7 @@ class Factor:
         pattern = self.pattern
         _forward(pattern.column_starts, pattern.column_rows, self.entries, self.pivots, right)
         if pattern.tail:
-            part, _ = lapack.dtrtrs(self.tail.T, right[pattern.head :], lower=0, trans=1)
-            right[pattern.head :] = part
+            right[pattern.head :] = lapack.solved(self.tail, right[pattern.head :])
         return right
 
     def unwhitened(self, right: np.ndarray) -> np.ndarray:
@@ -393,8 +403,8 @@ class Factor:
         """
         pattern = self.pattern
         if pattern.tail:
-            part, _ = lapack.dtrtrs(self.tail.T, right[pattern.head :], lower=0)
-            right[pattern.head :] = part
+            below = right[pattern.head :]
+            right[pattern.head :] = lapack.solved(self.tail, below, transposed=True)
         _backward(pattern.column_starts, pattern.column_rows, self.entries, self.pivots, right)
         return right
 
@@ -418,7 +428,7 @@ class Factor:
         entries, diagonal, tail = self._inverse
         if pattern.tail:
             tail[:] = self.tail
-            lapack.dpotri(tail.T, lower=0, overwrite_c=1)
+            lapack.inverse(tail)
         _selected_inverse(
             pattern.column_starts,
             pattern.column_rows,

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from bayesbias.inference.binomial import Binomial
 
 _LEAST_RANGE = 1e-7
+_COMPLETE = 0.999  # share of the cells of a grid that are there where NUTS is likely
 
 
 def build(model: checks.FilePath | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -294,7 +295,7 @@ def _takes_nuts(design: Design, sampler: str, engine: str) -> bool:
     if design.outcome_type.engine:
         return design.effects <= FEW_EFFECTS
     cells = np.prod([float(len(np.unique(index))) for index in design.units.values()])
-    return bool(2 * len(design.y) > cells)
+    return bool(len(design.y) >= _COMPLETE * cells)
 
 
 def _sample_counts(design: Design, settings: Mapping[str, Any], cores: int) -> Sampled | None:

@@ -990,11 +990,14 @@ class BiasFit(Result):
         """The sampled draws of the scales."""
         return joined_draws(self.sampled["posterior"].dataset, self.spec.scales())
 
-    def scales_and_effects(self, names: Collection[str], most: int | None = None) -> Arrays:
+    def scales_and_effects(
+        self, names: Collection[str], most: int | None = None, values: int | None = None
+    ) -> Arrays:
         """Return draws of all scales and of some effects, thinned to `most` draws.
 
         It is faster than `parameter_draws` if few effects are needed. A model without an exact
-        reduction gives all its parameters.
+        reduction gives all its parameters. Where a factorization is costly, only so many `values`
+        of the scales are used, and the effects are drawn several times at each.
         """
         draws = self.parameter_draws() if self._reduced is None else self._scales
         if most is not None:
@@ -1003,6 +1006,11 @@ class BiasFit(Result):
             draws = {name: values[keep] for name, values in draws.items()}
         if self._reduced is None:
             return draws
+        if values is not None and self._reduced.costly:
+            total = len(next(iter(draws.values())))
+            keep = np.linspace(0, total - 1, min(values, total)).astype(int)
+            keep = keep[np.arange(total) * len(keep) // total]
+            draws = {name: drawn[keep] for name, drawn in draws.items()}
         rng = np.random.default_rng([self.stream, 6])
         theta = self._reduced.theta_of(draws)
         return {**draws, **self._reduced.draw_effects(theta, rng, names)}

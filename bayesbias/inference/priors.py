@@ -41,6 +41,7 @@ SENSITIVE = 0.05
 """The sensitivity from which on a result depends on the priors (Kallioinen et al., 2024)."""
 _PAIRS = 20_000
 _MOST_DRAWS = 1000
+_VALUES = 400  # of the scales, where each takes a costly factorization
 
 
 def usual_pairs(spec: ModelSpec) -> pd.DataFrame | None:
@@ -134,7 +135,7 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     each = (fit.quantities(level, "population", "contrast") for level in levels)
     asked = next(quantities for quantities in each if quantities.keys)
     widths = _fixed_widths(fit.spec)
-    draws = fit.scales_and_effects({*widths, *asked.linear.weights})
+    draws = fit.scales_and_effects({*widths, *asked.linear.weights}, values=_VALUES)
     values = asked.linear.draws(draws)[:, fit.order_of(asked)[0]]
     away = (values - values.mean()) / values.std()
     density = np.sum(list(_log_priors(fit.design, draws).values()), axis=0) * np.log(2)

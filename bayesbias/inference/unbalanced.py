@@ -83,7 +83,9 @@ _PER_SECOND, _CALL_S = 5e8, 5e-5  # operations of a factorization, and what each
 # Draws of the scales in a mixture, up to a cost of each in seconds.
 _MIXED, _FEWEST_MIXED = ((3e-4, ENOUGH_MIXED), (1e-3, 400)), 200
 _AT_ONCE = 128  # quantities, or draws, that are solved for together
+_NORMALS = 4_000_000  # random numbers that are drawn together
 _MOST_COMPARED = 4_000_000  # weights
+_KEPT_BYTES = 200e6  # of the factors that further questions about the same fit need again
 _CALM, _TINY, _CLOSER = 1e-3, 1e-6, 3.0  # see `Unbalanced.without_noise`
 
 
@@ -549,7 +551,8 @@ class Unbalanced(Reduction):
         for place, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             for first in range(start, end, _AT_ONCE):
                 tasks.append((points[place], draws[first : min(first + _AT_ONCE, end)]))
-        size, together = self.layout.pattern.size, 4 * threads()
+        size = self.layout.pattern.size
+        together = max(4 * threads(), _NORMALS * len(tasks) // (size * len(theta)))
 
         def drawn(task: tuple[Any, ...], factor: Factor) -> np.ndarray:
             row, _, normals = task
@@ -585,6 +588,19 @@ class Unbalanced(Reduction):
             )
         return given
 
+    def given(self, theta: np.ndarray, factor: Factor) -> tuple[Conditional, Factor]:
+        """Return the effects given log scales, and the factor of M.
+
+        Both are kept, since the next question about a fit has the same log scales.
+        """
+        kept, key = _kept_factors(self), theta.tobytes()
+        if key in kept:
+            return kept[key]
+        given = self._given(theta, factor)
+        if len(kept) < _KEPT_BYTES // factor.nbytes:
+            kept[key] = given, factor.copy()
+        return given, factor
+
     # -- work in threads ---------------------------------------------------------------------------
 
     @contextmanager
@@ -615,6 +631,12 @@ class Unbalanced(Reduction):
             with ThreadPoolExecutor(number) as pool:
                 parts = list(pool.map(some, range(number)))
         return [parts[k % number][k // number] for k in range(len(items))]
+
+
+@functools.lru_cache(maxsize=1)  # of the reduction that was asked last
+def _kept_factors(_reduced: Unbalanced) -> dict[bytes, tuple[Conditional, Factor]]:
+    """Return the effects and factors of some log scales."""
+    return {}
 
 
 def _noise_classes(
@@ -707,7 +729,7 @@ class Solved:
         batches = [self.basis[:, start : start + _AT_ONCE].toarray() for start in starts]
 
         def of_point(row: np.ndarray, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
-            given = reduced._given(row, factor)
+            given, factor = reduced.given(row, factor)
             mean = self.weights.T @ (given.sds * given.standard)
             if self.mixing is not None:
                 parts = [factor.whitened(given.sds[:, None] * batch) for batch in batches]

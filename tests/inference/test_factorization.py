@@ -7,6 +7,7 @@ import pytest
 from helpers.seeds import shifted
 from scipy import sparse
 
+from bayesbias.inference import lapack
 from bayesbias.inference.factorization import Factor, Pattern
 
 
@@ -119,3 +120,36 @@ def test_the_lower_bound_of_memory_is_one(terms):
     matrix = cross_products(shifted(3), 400, terms)
     last = range(matrix.shape[0] - terms[-1], matrix.shape[0])
     assert 0 < Pattern.bytes_at_least(matrix, last) <= Pattern.of(matrix, last).nbytes
+
+
+@pytest.mark.parametrize("size", [1, 2, 30])
+def test_dense_factors_are_those_of_numpy(size):
+    rng = np.random.default_rng([shifted(5), size])
+    root = rng.normal(size=(size, size + 2))
+    matrix, right = root @ root.T + np.eye(size), rng.normal(size=(size, 3))
+    factor = matrix.copy()
+    assert lapack.cholesky(factor)
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), atol=1e-12)
+
+    half = lapack.solved(factor, right)
+    np.testing.assert_allclose(np.tril(factor) @ half, right, atol=1e-12)
+    whole = lapack.solved(factor, half, transposed=True)
+    np.testing.assert_allclose(matrix @ whole, right, atol=1e-10)
+    lapack.inverse(factor)
+    np.testing.assert_allclose(np.tril(factor), np.tril(np.linalg.inv(matrix)), atol=1e-12)
+
+
+def test_a_dense_matrix_that_is_not_positive_definite_has_no_factor():
+    assert not lapack.cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+def test_a_copy_of_a_factor_does_not_change_with_it():
+    matrix = cross_products(shifted(6), 60, (9, 4))
+    sds = np.ones(matrix.shape[0])
+    factor, _, dense = factored(matrix, sds, 5)
+    copy, right = factor.copy(), np.arange(1.0, len(sds) + 1)
+    pattern = factor.pattern
+    ordered = matrix.toarray()[np.ix_(pattern.order, pattern.order)]
+    factor.update(ordered[pattern.rows, pattern.columns], 3 * sds)
+    np.testing.assert_allclose(dense @ copy.solve(right), right, rtol=1e-9)
+    assert copy.nbytes == 8 * (len(copy.entries) + len(copy.pivots) + copy.tail.size)

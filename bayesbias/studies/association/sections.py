@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -159,15 +160,17 @@ def group_figure(fit: BiasFit, view: View) -> list[Section]:
         return []
     rows = pd.concat(groups, ignore_index=True)
     labels = {(row.level, row.name): row.label for row in rows.itertuples()}
-    draw = partial(
-        bb.plot_contrasts,
-        fit,
-        prob=view.prob,
-        rope=view.rope,
-        level=list(dict.fromkeys(rows["level"])),
-        contrasts=[rows["contrast"].iloc[0]],
-        labels=labels,
-    )
+
+    def draw() -> Any:
+        return bb.plot_contrasts(
+            fit,
+            prob=view.prob,
+            rope=view.rope,
+            level=list(dict.fromkeys(rows["level"])),
+            contrasts=[rows["contrast"].iloc[0]],
+            labels=labels,
+        )
+
     return [Section("groups", "The first difference by class", figure=draw, show_on="page")]
 
 
@@ -233,8 +236,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
 
 def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     """Return what is shown last of any fit: checks, priors, parameters, words found, and pairs."""
-    figure = partial(bb.plot_priors, fit)
-    priors = Section("priors", "Prior and posterior", figure=figure, show_on="fold")
+    priors = Section(
+        "priors", "Prior and posterior", figure=lambda: bb.plot_priors(fit), show_on="fold"
+    )
     counts = ("listed", "found", "missing")
     found = [
         (side, name, group.listed, group.found, ", ".join(group.missing))
@@ -315,8 +319,11 @@ def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
     """
     out = []
     if fit.spec.covariates():
-        figure = partial(bb.plots.plot_slopes, fit, prob=view.prob)
-        out += common.slope_sections(partial(fit.slopes, view.prob), (), figure)
+        out += common.slope_sections(
+            partial(fit.slopes, view.prob),
+            (),
+            lambda: bb.plots.plot_slopes(fit, prob=view.prob),
+        )
     if (frequency := frequency_of(fit)) is None:
         return out
     columns: list[Column | str] = ["level", "name", "contrast"]

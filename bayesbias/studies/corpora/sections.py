@@ -140,7 +140,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             f"{'the ' * (last == 'second')}{last})",
             partial(main_table, result, view),
             (Column("label", ""), *estimates),
-            partial(bb.plots.plot_corpora, result, prob=prob, rope=near, standardized=in_sds),
+            lambda: bb.plots.plot_corpora(result, prob=prob, rope=near, standardized=in_sds),
             note=partial(_along_path, result, view)
             if slope
             else f"Change is fitted pair by pair: it is not {last} minus {first}.",

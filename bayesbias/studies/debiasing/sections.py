@@ -109,6 +109,10 @@ def importance(rows: pd.DataFrame) -> list[float]:
     return out
 
 
+def _check_figure(fit: bb.BiasFit) -> Any:
+    return bb.plot_ppc(fit)
+
+
 def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
@@ -133,7 +137,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "What each method leaves of associated - different, new words, smallest first",
             partial(result.ranking, prob, rope),
             RANKING,
-            partial(bb.plots.plot_ranking, result, prob=prob, rope=rope) if several else None,
+            (lambda: bb.plots.plot_ranking(result, prob=prob, rope=rope)) if several else None,
             note=f"Controls kept: {about}",
             show_on="terminal page files" if several else "detail page files",
         ),
@@ -149,7 +153,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "Change of the mean distance of each kind of attribute",
             partial(result.changes, prob, rope),
             ("method", "level", "name", "connection", "estimand", CHANGE, HPDI, BELOW, IN_ROPE),
-            partial(bb.plots.plot_changes, result, prob=prob),
+            lambda: bb.plots.plot_changes(result, prob=prob),
             show_on="detail page files",
         ),
         Section(
@@ -157,7 +161,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             "What each method leaves of the distances to control words",
             partial(result.geometry, prob),
             GEOMETRY,
-            partial(bb.plots.plot_controls, result) if geometry.n_pairs else None,
+            (lambda: bb.plots.plot_controls(result)) if geometry.n_pairs else None,
             show_on="detail page files",
         ),
         Section(
@@ -174,13 +178,13 @@ def sections(result: Comparison, view: View) -> list[Section]:
         out += common.slope_sections(
             partial(result.slopes, prob),
             ("method",),
-            partial(bb.plots.plot_slopes, result, prob=prob),
+            lambda: bb.plots.plot_slopes(result, prob=prob),
         )
     out.append(
         Section(
             "raw_pairs",
             "Distance of every pair before and after",
-            figure=partial(bb.plots.plot_raw_pairs, result),
+            figure=lambda: bb.plots.plot_raw_pairs(result),
             show_on="fold",
         )
     )
@@ -189,7 +193,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             Section(
                 f"predictive-{number}",
                 f"Posterior predictive check: {name}",
-                figure=partial(bb.plot_ppc, fit),
+                figure=partial(_check_figure, fit),
                 text="Distances that the model generates (lines) and the distances of the table."
                 if fit.spec.outcome == "distance"
                 else "Changes that the model generates (lines) and the changes of the tables.",

@@ -5,6 +5,7 @@ Tables, figures, and the answer in sentences.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -146,8 +147,11 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     import bayesbias as bb
 
     prob = view.prob
-    draw = partial(bb.plot_contrasts, fit, prob=prob, rope=view.rope)
     groups, sets = (fit.table[name].nunique() for name in ("protected_class", "attribute_class"))
+
+    def draw(level: str) -> Any:
+        return bb.plot_contrasts(fit, prob=prob, rope=view.rope, level=level)
+
     level = "between" if groups > 1 else "class"
     if fit.crossed:
         level = "main"
@@ -158,7 +162,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "(negative: first group or set closer)",
             lambda: main_table(fit, view),
             association.FIRST,
-            figure=partial(draw, level=level),
+            figure=lambda: draw(level),
             importance=partial(importance, fit),
             show_on="terminal page",
         ),
@@ -167,7 +171,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "All differences, overall, within and between groups, and by word",
             partial(fit.contrast_rows, prob, view.rope),
             (*common.KEYS, *CONTRAST_COLUMNS, OBSERVED),
-            figure=partial(draw, level="class") if sets > 1 else None,
+            figure=(lambda: draw("class")) if sets > 1 else None,
             note=lambda shown: (
                 "others: a group and the mean of all other groups, each with the same weight. "
                 f"{common.about_listed(shown)}".strip()

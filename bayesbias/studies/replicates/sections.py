@@ -99,7 +99,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
             f"{what.capitalize()} in cosine distance, pooled (negative: the first {sign})",
             partial(main_table, result, view),
             (Column("label", ""), MEAN, HPDI, *SHARES),
-            figure=partial(bb.plots.plot_replicates, result, prob=prob, rope=rope),
+            figure=lambda: bb.plots.plot_replicates(result, prob=prob, rope=rope),
             note=note,
             show_on="terminal page",
         ),

@@ -135,7 +135,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
                 *PUBLISHED,
                 Column("dropped", "missing", "count"),
             ),
-            partial(bb.plots.plot_seat, result),
+            lambda: bb.plots.plot_seat(result),
             show_on="detail page files" if many else "page files",
         ),
         Section("published", "The published columns", result.published, show_on="folder"),
@@ -153,7 +153,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
                 "Share of the variance of distances",
                 lambda: result.frame,
                 (*TEST, *SHARES),
-                partial(bb.plots.plot_seat_contrasts, result),
+                lambda: bb.plots.plot_seat_contrasts(result),
                 show_on="detail page",
             ),
             Section(
@@ -164,8 +164,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             ),
         ]
     if len(result.slopes):
-        figure = partial(bb.plots.plot_slopes, result)
-        out += slope_sections(lambda: result.slopes, TEST, figure)
+        out += slope_sections(lambda: result.slopes, TEST, lambda: bb.plots.plot_slopes(result))
     return [
         *out,
         Section(
