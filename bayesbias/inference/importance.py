@@ -4,10 +4,12 @@ A density of a large table takes milliseconds, so that a few hundred must do. Fo
 go far:
 
 1. *A split proposal.* The posterior of a standard deviation (SD) is skewed, also in the coordinates
-   of `bayesbias.inference.kernel`. Along each principal axis of the curvature at the mode, the log
-   density is taken 1.5 standard deviations up and down. Its drop gives either half of the
-   proposal, a Student-t, a width of its own: a normal half of width w drops by :math:`(1.5 / w)^2
-   / 2`. A half is taken in proportion to its width, so that the density has no step.
+   of `bayesbias.inference.kernel`. Axes stay close to these coordinates: the covariance at the mode
+   is :math:`D R D` with correlations R, and :math:`D R^{1/2}` has the axes. Along each the log
+   density is taken 3 standard deviations up and down, where an SD near zero has its long tail. Its
+   drop gives either half of the proposal, a Student-t, a width of its own: a normal half of width w
+   drops by :math:`(3 / w)^2 / 2`. A half is taken in proportion to its width, so that the density
+   has no step.
 2. *Sobol points.* Each chain has scrambled points of its own, which fill the space evenly. Chains
    are independent, so that R-hat compares what it should.
 3. *Rounds, of which every point counts.* The points so far give the next proposal its mean and
@@ -21,9 +23,8 @@ go far:
 Rounds end when there are enough effective draws. A scale that is close to zero in a part of its
 posterior may have fewer. It gets more rounds where these are cheap.
 
-For instance, let the log density of one coordinate drop by 2.25 at 1.5 down, and by 0.5 at 1.5 up.
-The halves are 1.5 / sqrt(4.5) = 0.71 and 1.5 / sqrt(1) = 1.5 wide, so that 68 % of the points lie
-above the mode.
+For instance, let the log density of one coordinate drop by 9 at 3 down, and by 2 at 3 up. The halves
+are 3 / sqrt(18) = 0.71 and 3 / sqrt(4) = 1.5 wide, so that 68 % of the points lie above the mode.
 
 The effects need no points: given the SDs they are normal, and results are mixtures over the SDs.
 """
@@ -59,7 +60,7 @@ _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
 _FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT = 64, 4  # points whose bounds are computed
 _SEARCHES = 300  # densities that the mode and the curvature take
-_REACH = 1.5  # where drops of the log density are measured
+_REACH = 3.0  # where drops of the log density are measured
 _NARROWEST, _WIDEST = 0.6, 2.5
 _LEAST_DROP = 0.05
 _MEAN_OF_HALF = math.sqrt(2 / math.pi)  # of a standard normal
@@ -387,8 +388,9 @@ def _sobol(dimensions: int, number: int, seed: list[int]) -> np.ndarray:
 
 def _split_proposal(reduced: Reduction, start: ScaleApproximation) -> Proposal:
     """Return the proposal around the mode, whose halves follow the drop of the log density."""
-    values, vectors = np.linalg.eigh(start.root @ start.root.T)
-    root = vectors * np.sqrt(values)
+    covariance = start.root @ start.root.T
+    sds = np.sqrt(np.diag(covariance))
+    root = sds[:, None] * _square_root(covariance / np.outer(sds, sds))
     steps = _REACH * root.T
     points = np.concatenate([start.mode[None], start.mode + steps, start.mode - steps])
     density = start.log_densities(reduced, points)
@@ -396,6 +398,12 @@ def _split_proposal(reduced: Reduction, start: ScaleApproximation) -> Proposal:
     widths = np.clip(_REACH / np.sqrt(2 * drops), _NARROWEST, _WIDEST)
     up, down = np.split(widths, 2)
     return Proposal(start.mode, root, up, down)
+
+
+def _square_root(correlations: np.ndarray) -> np.ndarray:
+    """Return the symmetric root, whose columns are as close to the coordinates as can be."""
+    values, vectors = np.linalg.eigh(correlations)
+    return (vectors * np.sqrt(values)) @ vectors.T
 
 
 def _resampled(weights: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
