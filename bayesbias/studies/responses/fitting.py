@@ -33,6 +33,7 @@ from bayesbias.core import (
 )
 from bayesbias.core.conventions import PROB
 from bayesbias.core.errors import TooLargeError
+from bayesbias.core.formatting import format_value
 from bayesbias.core.result import Result
 from bayesbias.inference import variances
 from bayesbias.inference.comparisons import (
@@ -69,6 +70,7 @@ MOST_SAID = 3  # contrasts in the sentences of the result
 type Pairs = list[tuple[str, str, dict[str, float]]]
 """Model, contrast and the weights of groups under models."""
 
+_ALIKE = 0.6  # the SD of differences of two groups, in those of all two groups on average
 _FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 
 
@@ -957,6 +959,7 @@ def fit_responses(
         *_told_apart(table, kind),
         *_lacking(table, kind),
         *_met_unequally(table, kind),
+        *_alike_pair(table, kind),
         *notes_of_rows,
         *(_without_t(published, table) if kind.scores_have_t else ()),
         *(_levels_in_order(table) if model is None and kind.modeled == "outcome" else ()),
@@ -1148,6 +1151,32 @@ def _one_question(result: ResponsesResult) -> list[str]:
     return [
         f"Each {unit} has answers to one {one} only, so that nothing is known about other "
         f"{join_words(alone)}."
+    ]
+
+
+def _alike_pair(table: Responses, kind: Kind) -> list[str]:
+    """Say which two of several groups differ far more evenly than the one SD of all groups has it."""
+    if kind.name != "number" or len(table.groups) < 3 or table.matching is None:
+        return []
+    differences, _ = tables.differences(table)
+    differences = differences[differences["model"].isin(table.models)]
+    variances = differences.groupby("contrast", sort=False)["outcome"].var()
+    of_two = {
+        name: (a[0], b[0])
+        for name, a, b in tables.group_contrasts(table.groups)
+        if len(a) == len(b) == 1
+    }
+    sds = np.sqrt(variances.reindex(list(of_two)).dropna())
+    if len(sds) < 2 or sds.min() >= _ALIKE * np.sqrt((sds**2).mean()):
+        return []
+    name = str(sds.idxmin())
+    rest = [group for group in table.groups if group not in of_two[name]]
+    how = f", with where 'group != {rest[0]}'" if len(rest) == 1 else ""
+    others = np.sqrt((sds.drop(name) ** 2).mean())
+    return [
+        f"Differences {name} vary less from question to question (SD {format_value(sds.min())}) than "
+        f"those with {some(rest)} ({format_value(others)}), and the model has one SD for all groups: the "
+        f"interval of {name} is too wide. Fit these two groups alone{how}."
     ]
 
 

@@ -129,3 +129,28 @@ def test_models_as_a_sample_have_the_errors_of_the_crossed_model():
         a, b = row.contrast.split(" - ")
         assert row.mean == pytest.approx(means[a] - means[b], abs=0.1 * error)
         assert row.sd == pytest.approx(error, rel=0.15)
+
+
+def three_groups(sd_of_third):
+    """Answers of three groups to 60 items; those of the third vary by themselves."""
+    rng = np.random.default_rng(7)
+    items = pd.DataFrame(rng.normal(0, 0.3, (60, 3)), columns=["a", "b", "c"])
+    items["c"] += rng.normal(0, sd_of_third, 60)
+    return (
+        items.rename_axis("item")
+        .melt(var_name="group", value_name="outcome", ignore_index=False)
+        .reset_index()
+    )
+
+
+def test_two_of_three_groups_that_differ_evenly_are_named():
+    frame = three_groups(3.0)
+    found = quick(bb.responses_table(frame.astype({"item": str})))
+    pair = frame.pivot(index="item", columns="group", values="outcome")
+    even = (pair["a"] - pair["b"]).std()
+    uneven = np.sqrt(((pair["a"] - pair["c"]).var() + (pair["b"] - pair["c"]).var()) / 2)
+    (note,) = [note for note in found.notes if "Differences a - b vary less" in note]
+    assert f"(SD {even:.3f})" in note
+    assert f"those with c ({uneven:.3f})" in note
+    alike = quick(bb.responses_table(three_groups(0.0).astype({"item": str})))
+    assert not any("vary less" in note for note in alike.notes)
