@@ -9,6 +9,7 @@ NAMES = (
     "sampling",
     "engines",
     "scale",
+    "growth",
     "memory",
     "process",
     "loading",

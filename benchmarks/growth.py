@@ -1,6 +1,6 @@
 """How the time of a fit grows with the number of words, attributes, pairs, answers, groups and models.
 
-``python -m benchmarks growth [FIGURE.svg]`` fits each size once (three times below a second), and prints seconds by the clock and the
+``python -m benchmarks.growth FIGURE.svg`` fits each size once (three times below a second), and prints seconds by the clock and the
 exponent: the slope of log time on log size over the last factor of ten or more.
 """
 
@@ -71,9 +71,9 @@ KINDS = {
     "words": (range(2, 6), lambda n: pairs(n, 20)),
     "attributes": (range(2, 6), lambda n: pairs(20, n)),
     "pairs": (range(2, 8), lambda n: pairs(round(n**0.5 / 2), 2 * round(n**0.5))),
-    "answers": (range(2, 7), lambda n: answers(2, max(n // 20, 3), max(n // 200, 12), asked=10)),
-    "groups": ((0.31, 1, 1.5, 2, 2.5, 3), lambda n: answers(n, 5, 10)),
-    "models": ((0.31, 1, 1.5, 2), lambda n: answers(2, 5, 10, models=n)),
+    "answers": (range(2, 6), lambda n: answers(2, n // 20, 100, asked=10)),
+    "groups": ((0.31, 1, 1.5, 2), lambda n: answers(n, 5, 10)),
+    "models": ((0.31, 1, 1.5), lambda n: answers(2, 5, 10, models=n)),
 }
 
 
@@ -121,5 +121,9 @@ def main() -> None:
         last = sizes >= sizes[-1] / 10
         exponent = np.polyfit(np.log(sizes[last]), np.log(times[last]), 1)[0]
         print(f"{kind:>10} exponent {exponent:.2f}", flush=True)
-    if len(sys.argv) > 2:
-        drawn(pd.DataFrame(rows, columns=["of", "size", "seconds"]), sys.argv[2])
+    if sys.argv[1:] and sys.argv[1].endswith(".svg"):
+        drawn(pd.DataFrame(rows, columns=["of", "size", "seconds"]), sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -509,8 +509,10 @@ class ScaleApproximation:
         from scipy.special import log_ndtr
 
         h = -log_ndtr(-u)
-        log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
-        return self.log_m + np.log(h), np.exp(log_slope), log_slope
+        with np.errstate(divide="ignore"):  # far from the mode a scale is zero
+            log_h = np.log(h)
+        log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - log_h
+        return self.log_m + log_h, np.exp(log_slope), log_slope
 
     def log_densities(self, reduced: Reduction, u: np.ndarray) -> np.ndarray:
         """Return the log posterior density of coordinates of shape (n, n_theta)."""

@@ -47,14 +47,18 @@ def test_a_kind_and_its_model_agree(kind):
 
 
 def test_the_default_rope_is_a_tenth_of_the_sd():
-    sd = np.std(NUMBERS)
     number = kind_named("number")
-    assert number.default_rope(table(NUMBERS), pd.DataFrame()) == float(f"{sd / 10:.2g}")
+    frame = table(NUMBERS).frame
+    more = frame[frame["group"] == "a"].assign(word="y")
+    answers = pd.concat([frame, more])
+    unmatched = number.default_rope(bb.responses_table(answers), pd.DataFrame())
+    assert unmatched == float(f"{np.std(answers['outcome']) / 10:.2g}")
     differences = np.subtract(NUMBERS[:3], NUMBERS[3:])
     rows, notes = kind_named("paired").rows(table(NUMBERS), False)
     assert notes == []
     expected = float(f"{np.std(differences) / 10:.2g}")
     assert kind_named("paired").default_rope(table(NUMBERS), rows) == expected
+    assert number.default_rope(table(NUMBERS), pd.DataFrame()) == expected
 
 
 def test_one_word_of_two_groups_is_two_words_for_numbers_alone():
@@ -152,5 +156,9 @@ def test_two_of_three_groups_that_differ_evenly_are_named():
     (note,) = [note for note in found.notes if "Differences a - b vary less" in note]
     assert f"(SD {even:.3f})" in note
     assert f"those with c ({uneven:.3f})" in note
+    pairs = [pair[a] - pair[b] for a, b in ("ab", "ac", "bc")]
+    pairs += [pair[g] - pair.drop(columns=g).mean(axis=1) for g in "abc"]
+    apart = np.concatenate([differences - differences.mean() for differences in pairs])
+    assert found.rope == pytest.approx(0.1 * apart.std(ddof=1), rel=0.01)
     alike = quick(bb.responses_table(three_groups(0.0).astype({"item": str})))
     assert not any("vary less" in note for note in alike.notes)
