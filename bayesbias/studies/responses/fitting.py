@@ -70,7 +70,7 @@ MOST_SAID = 3  # contrasts in the sentences of the result
 type Pairs = list[tuple[str, str, dict[str, float]]]
 """Model, contrast and the weights of groups under models."""
 
-_ALIKE = 0.6  # the SD of differences of two groups, in those of all two groups on average
+_ALIKE = 0.6  # SD of the differences of one pair of groups, over that of all pairs
 _FEW_REPEATS = 0.05  # of the answers, those that repeat a question
 
 
@@ -1155,7 +1155,7 @@ def _one_question(result: ResponsesResult) -> list[str]:
 
 
 def _alike_pair(table: Responses, kind: Kind) -> list[str]:
-    """Say which two of several groups differ far more evenly than the one SD of all groups has it."""
+    """Name the two of several groups whose differences vary far less than those of other groups."""
     if kind.name != "number" or len(table.groups) < 3 or table.matching is None:
         return []
     differences, _ = tables.differences(table)
@@ -1171,7 +1171,7 @@ def _alike_pair(table: Responses, kind: Kind) -> list[str]:
         return []
     name = str(sds.idxmin())
     rest = [group for group in table.groups if group not in of_two[name]]
-    how = f", with where 'group != {rest[0]}'" if len(rest) == 1 else ""
+    how = f": --where 'group != {rest[0]}'" if len(rest) == 1 else ""
     others = np.sqrt((sds.drop(name) ** 2).mean())
     return [
         f"Differences {name} vary less from question to question (SD {format_value(sds.min())}) than "
