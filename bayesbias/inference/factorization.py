@@ -11,8 +11,9 @@ pattern is that of the table, so that `Pattern.of` does once what depends on the
 divides by it.
 
 *Order.* Eliminating a column joins all columns that it shares rows with. Minimum degree puts first
-what joins few. Columns of short terms, such as the means of groups, go last: they share rows with
-all others.
+what joins few. Terms in the order of their length, interactions before what they are of, may cost
+less: of 500,000 answers to 250 items in 20 templates it is half. The cheaper order is taken. Columns
+of short terms, such as the means of groups, go last: they share rows with all others.
 
 *Head and tail.* The factor :math:`M = L D L^T` gets fuller from column to column. Its first columns,
 the head, stay sparse and are made row by row (up-looking). The rest, the tail, is a dense matrix
@@ -41,7 +42,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,7 @@ from bayesbias.inference.kernel import compiled
 
 _DENSE_RATE = 40.0  # how many times faster LAPACK's arithmetic is
 _PER_ENTRY = 10.0  # what an entry of the head costs beside its arithmetic
+_LEAST_OF_RUN = 4  # entries on average
 _APART = 1e-9  # entries beside the diagonal of a matrix that is ordered by its pattern alone
 
 
@@ -85,7 +87,13 @@ class Pattern:
     in_head: np.ndarray
 
     @classmethod
-    def of(cls, matrix: Any, last: Sequence[int] = (), head: int | None = None) -> Pattern:
+    def of(
+        cls,
+        matrix: Any,
+        last: Sequence[int] = (),
+        head: int | None = None,
+        term_sizes: np.ndarray | None = None,
+    ) -> Pattern:
         """Analyze a symmetric sparse matrix.
 
         Parameters
@@ -96,6 +104,8 @@ class Pattern:
             Columns that go last.
         head : int, optional
             How many columns the head has; by default what costs least.
+        term_sizes : ndarray, shape (size,), optional
+            How many columns the term of each column has.
         """
         from scipy import sparse
 
@@ -104,16 +114,19 @@ class Pattern:
         is_last[list(last)] = True
         first = np.flatnonzero(~is_last)
         whole = sparse.csr_array(matrix) + sparse.eye_array(size, format="csr")
-        order = np.concatenate(
-            [first[_minimum_degree(whole[first][:, first])], np.flatnonzero(is_last)]
-        )
-        starts, columns = _lower_triangle(whole, order)
+        orders = [first[_minimum_degree(whole[first][:, first])]]
+        if term_sizes is not None:
+            orders.append(first[np.argsort(-term_sizes[first], kind="stable")])
 
-        parents, counts = _elimination_tree(starts, columns)
+        eliminations = []
+        for of_first in orders:
+            order = np.concatenate([of_first, np.flatnonzero(is_last)])
+            eliminations.append(_Elimination.of(whole, order))
+        best = min(eliminations, key=lambda elimination: elimination.costs.min())
         if head is None:
-            head = _cheapest_head(counts)
-        rows_of_factor = _rows_of_factor(head, starts, columns, parents)
-        return cls(order, head, starts, columns, *rows_of_factor)
+            head = int(np.argmin(best.costs))
+        of_factor = _rows_of_factor(head, best.starts, best.columns, best.parents)
+        return cls(best.order, head, best.starts, best.columns, *of_factor)
 
     @staticmethod
     def bytes_at_least(matrix: Any, last: Sequence[int] = ()) -> float:
@@ -124,10 +137,10 @@ class Pattern:
         """
         degree = np.diff(matrix.indptr)
         degree[list(last)] = matrix.shape[0]
-        starts, columns = _lower_triangle(matrix, np.argsort(degree, kind="stable"))
-        _, counts = _elimination_tree(starts, columns)
-        head = _cheapest_head(counts)
-        return _bytes(counts[:head].sum(), len(counts) - head, len(counts)) / 3
+        elimination = _Elimination.of(matrix, np.argsort(degree, kind="stable"))
+        head = int(np.argmin(elimination.costs))
+        size = len(elimination.counts)
+        return _bytes(elimination.counts[:head].sum(), size - head, size) / 3
 
     @property
     def size(self) -> int:
@@ -178,18 +191,47 @@ class Pattern:
         return _bytes(len(self.column_rows), self.tail, self.size)
 
 
+class _Elimination(NamedTuple):
+    """What an order of the columns of a symmetric matrix leads to.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (size,)
+    starts, columns : ndarray of int
+        The lower triangle by rows.
+    parents : ndarray of int, shape (size,)
+        The first column that each column changes; -1 without one.
+    counts : ndarray of int, shape (size,)
+        The entries of each column of the factor below its diagonal.
+    costs : ndarray, shape (size + 1,)
+        What a head of 0, 1, ... columns costs with its tail, in operations of the head.
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    columns: np.ndarray
+    parents: np.ndarray
+    counts: np.ndarray
+    costs: np.ndarray
+
+    @classmethod
+    def of(cls, matrix: Any, order: np.ndarray) -> _Elimination:
+        """Eliminate the columns of a matrix in an order, by its pattern alone."""
+        from scipy import sparse
+
+        lower = sparse.csr_array(sparse.tril(matrix[order][:, order]))
+        lower.sort_indices()
+        starts, columns = lower.indptr.astype(np.int64), lower.indices.astype(np.int32)
+        parents, counts = _elimination_tree(starts, columns)
+        lengths = counts.astype(float)
+        head = np.concatenate([[0.0], np.cumsum(lengths**2 + _PER_ENTRY * lengths)])
+        tail = np.arange(len(order), -1.0, -1.0) ** 3 / 3 / _DENSE_RATE
+        return cls(order, starts, columns, parents, counts, head + tail)
+
+
 def _bytes(entries: int, tail: int, size: int) -> int:
     """Return the memory of a factor with so many entries of the head."""
     return 8 * (2 * int(entries) + 2 * tail**2 + 4 * size)
-
-
-def _lower_triangle(matrix: Any, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the rows of the lower triangle start, with columns in an order, and their columns."""
-    from scipy import sparse
-
-    lower = sparse.csr_array(sparse.tril(matrix[order][:, order]))
-    lower.sort_indices()
-    return lower.indptr.astype(np.int64), lower.indices.astype(np.int32)
 
 
 def _minimum_degree(matrix: Any) -> np.ndarray:
@@ -212,14 +254,6 @@ def _minimum_degree(matrix: Any) -> np.ndarray:
         options={"SymmetricMode": True},
     )
     return np.argsort(factored.perm_c)
-
-
-def _cheapest_head(counts: np.ndarray) -> int:
-    """Return the number of head columns that costs least, given the entries of each column."""
-    size, lengths = len(counts), counts.astype(float)
-    head = np.concatenate([[0.0], np.cumsum(lengths**2 + _PER_ENTRY * lengths)])
-    tail = (size - np.arange(size + 1.0)) ** 3 / 3 / _DENSE_RATE
-    return int(np.argmin(head + tail))
 
 
 @compiled
@@ -524,15 +558,45 @@ def _factor(
         else:
             return math.nan
     # Beside the diagonal, which has it already, the tail loses the products of the head's entries.
+    runs = np.empty(size - head + 1, np.int64)
     for j in range(head):
         start, end = column_starts[j] + in_head[j], column_starts[j + 1]
+        number = _find_runs(column_rows, start, end, runs)
+        run = 0
         for below in range(start + 1, end):
             scaled = entries[below] * pivots[j]
-            if scaled != 0.0:
-                out = tail[column_rows[below] - head]
+            if scaled == 0.0:
+                continue
+            out = tail[column_rows[below] - head]
+            if number == 0:
                 for before in range(start, below):
                     out[column_rows[before] - head] -= scaled * entries[before]
+                continue
+            while runs[run + 1] <= below:
+                run += 1
+            for before in range(run + 1):
+                first, last = runs[before], min(runs[before + 1], below)
+                at = column_rows[first] - head
+                left, values = out[at : at + last - first], entries[first:last]
+                for k in range(last - first):
+                    left[k] -= scaled * values[k]
     return log_determinant
+
+
+@compiled
+def _find_runs(rows: np.ndarray, start: int, end: int, runs: np.ndarray) -> int:
+    """Write where runs of consecutive rows start, then the end of the last, and return their number.
+
+    Arithmetic on a run takes a third of the time that single entries take. Short runs take longer:
+    where they have few entries on average the number is 0.
+    """
+    number = 0
+    for place in range(start, end):
+        if place == start or rows[place] != rows[place - 1] + 1:
+            runs[number] = place
+            number += 1
+    runs[number] = end
+    return number if number * _LEAST_OF_RUN <= end - start else 0
 
 
 @compiled
@@ -607,6 +671,7 @@ def _selected_inverse(
             tail[c, r] = tail[r, c]
     column = np.full(size, -1, np.int64)  # the last column that had an entry in a row
     factor_entry, w = np.zeros(size), np.zeros(size)
+    runs = np.empty(size - head + 1, np.int64)
     for j in range(head - 1, -1, -1):
         start, end = column_starts[j], column_starts[j + 1]
         in_tail = start + in_head[j]
@@ -615,12 +680,19 @@ def _selected_inverse(
             column[r] = j
             factor_entry[r] = entries[place]
             w[r] = 0.0
+        number = _find_runs(column_rows, in_tail, end, runs)
         for place in range(in_tail, end):
-            row = tail[column_rows[place] - head]
-            total = 0.0
-            for other in range(in_tail, end):
-                total += row[column_rows[other] - head] * entries[other]
-            w[column_rows[place]] -= total
+            row, entry = tail[column_rows[place] - head], entries[place]
+            if number == 0:
+                total = 0.0
+                for other in range(in_tail, end):
+                    total += row[column_rows[other] - head] * entries[other]
+                w[column_rows[place]] -= total
+            for run in range(number):
+                first, length = column_rows[runs[run]], runs[run + 1] - runs[run]
+                left, values = w[first : first + length], row[first - head : first - head + length]
+                for k in range(length):
+                    left[k] -= entry * values[k]
         for place in range(start, in_tail):
             k, entry = column_rows[place], entries[place]
             total = diagonal[k] * entry

@@ -54,11 +54,17 @@ _CHEAP_S, _ENOUGH_PER_CHAIN = 0.1, 750.0
 _FEWEST, _MOST = 64, 256  # points of a chain in the first round
 _MOST_POINTS = 8192  # of a chain
 _FIRST_S = 1.0  # how long a first round of more than the fewest points may take
+_LONG_FIRST_S = 60.0  # beyond which a first round of the fewest has half of them
 _PATIENCE_S = 1.0  # the work of all rounds for the scale with the fewest effective draws
 # Effective draws that the widths, and the correlations, of the first proposal count for.
 _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
-_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT = 64, 4  # points whose bounds are computed
+_FEWEST_BOUNDS = 32  # points whose bounds are computed
+_BOUNDS_PER_COEFFICIENT, _MOST_PER_COEFFICIENT = (
+    2,
+    4,
+)  # the same, where the first predict well, and else
+_WELL = 0.05  # the SD of a gain in log density around its prediction
 _SEARCHES = 300  # densities that the mode and the curvature take
 _REACH = 3.0  # where drops of the log density are measured
 _NARROWEST, _WIDEST = 0.6, 2.5
@@ -331,20 +337,33 @@ class Gain:
     def of(
         cls, found: Weighted, reduced: Reduction, start: ScaleApproximation, seed: int
     ) -> Gain | None:
-        """Regress the gain at some of the points on their coordinates; None without bounds."""
-        n, points = reduced.n_theta, found.u.reshape(-1, reduced.n_theta)
-        number = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * (1 + 2 * n))
+        """Regress the gain at some of the points on their coordinates; None without bounds.
+
+        More points follow where the first do not predict each other well.
+        """
+        points, density = found.u.reshape(-1, reduced.n_theta), found.density.ravel()
+        coefficients = 1 + 2 * reduced.n_theta
+        first = max(_FEWEST_BOUNDS, _BOUNDS_PER_COEFFICIENT * coefficients)
+        number = max(_FEWEST_BOUNDS, _MOST_PER_COEFFICIENT * coefficients)
         # Not in proportion to their weights, so that some lie where those of the bounds are larger.
         spread = np.sqrt(found.weights.reshape(1, -1))
-        chosen = np.unique(_resampled(spread, number, np.random.default_rng([seed, 9])))
-        theta, _, log_slope = start.theta(points[chosen])
-        bounds = reduced.bounds(theta)
-        if bounds is None:
-            return None
-        gains = bounds + log_slope.sum(axis=1) - found.density.ravel()[chosen]
-        finite = np.isfinite(gains)
-        along = cls._along(start, points[chosen[finite]])
-        coefs = np.linalg.lstsq(cls._terms(along), gains[finite], rcond=None)[0]
+        rng = np.random.default_rng([seed, 9])
+        chosen = rng.permutation(np.unique(_resampled(spread, number, rng)))
+
+        gains = np.empty(0)
+        for more in (chosen[:first], chosen[first:]):
+            theta, _, log_slope = start.theta(points[more])
+            bounds = reduced.bounds(theta)
+            if bounds is None:
+                return None
+            gains = np.concatenate([gains, bounds + log_slope.sum(axis=1) - density[more]])
+            finite = np.isfinite(gains)
+            along = cls._along(start, points[chosen[: len(gains)][finite]])
+            terms = cls._terms(along)
+            coefs = np.linalg.lstsq(terms, gains[finite], rcond=None)[0]
+            left = gains[finite] - terms @ coefs
+            if left @ left < (len(left) - coefficients) * _WELL**2:
+                break
         return cls(start, along.min(axis=0), along.max(axis=0), coefs)
 
     def __call__(self, u: np.ndarray) -> np.ndarray:
@@ -371,6 +390,8 @@ def announce(densities: float, reduced: Reduction, progress: bool | None) -> Non
 def _first_size(reduced: Reduction, chains: int) -> int:
     """Return how many points a chain has in the first round: more where they are cheap."""
     number = _FEWEST
+    if number * chains * reduced.seconds > _LONG_FIRST_S:
+        return number // 2
     most = 2 * _FEWEST if reduced.is_approximate else _MOST
     while number < most and 2 * number * chains * reduced.seconds <= _FIRST_S:
         number *= 2

@@ -255,6 +255,10 @@ class Reduction:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
         raise NotImplementedError
 
+    def gradients(self, thetas: np.ndarray) -> np.ndarray:
+        """Return the gradient of the log posterior density at many log scales, shape (n, n_theta)."""
+        return np.stack([self.log_density(theta)[1] for theta in thetas])
+
     def without_noise(self) -> bool:
         """Return whether the effects reproduce some rows exactly."""
         raise NotImplementedError

@@ -37,7 +37,7 @@ import numpy as np
 from bayesbias.inference.binomial import Binomial
 from bayesbias.inference.kernel import prior_constant
 from bayesbias.inference.likelihood import normal_effects, numbered_variances, prior_arrays
-from bayesbias.inference.unbalanced import Layout
+from bayesbias.inference.unbalanced import NO_NOISE, Layout
 from bayesbias.models.design import Design
 from bayesbias.models.outcomes import GAPS
 
@@ -102,7 +102,7 @@ class Ordered(Binomial):
             variance_of=numbered.of_entries,
             layout=layout,
             number=layout.numbers(numbered.of_entries),
-            noise=(),
+            noise=NO_NOISE,
             of_rows=numbered.of_rows,
             weights=counts,
             priors=(*priors, np.array(constants)),

@@ -150,15 +150,18 @@ class Layout:
 
         kept = np.cumsum(used) - 1
         last: list[int] = []
+        term_sizes = np.empty(used.sum(), dtype=np.int64)
         for name in terms:
-            if (size := design.size(name)) <= _SHORT_TERM:
-                of_term = np.arange(starts[name], starts[name] + size)
-                last.extend(kept[of_term[used[of_term]]])
+            of_term = np.arange(starts[name], starts[name] + design.size(name))
+            of_term = kept[of_term[used[of_term]]]
+            term_sizes[of_term] = len(of_term)
+            if design.size(name) <= _SHORT_TERM:
+                last.extend(of_term)
         connected = incidence.copy()
         connected.data = np.ones(len(connected.data))
         shared = sparse.csr_array(connected.T @ connected)
         _refuse_bytes(threads() * Pattern.bytes_at_least(shared, last))
-        pattern = Pattern.of(shared, last)
+        pattern = Pattern.of(shared, last, term_sizes=term_sizes)
         _refuse_bytes(threads() * pattern.nbytes)
 
         incidence = incidence[:, pattern.order]
@@ -318,30 +321,68 @@ def _log_prior(
     return total
 
 
-class NoiseClass(NamedTuple):
-    """The rows that share a noise variance, as cross-products.
+class Noise(NamedTuple):
+    """What the rows are to a density: cross-products of those that share a noise variance.
 
     Attributes
     ----------
-    variance : int
-        The number of the variance.
-    rows : int
-    cross : ndarray
+    variance : ndarray of int, shape (classes,)
+        The number of the variance of each class of rows.
+    rows : ndarray, shape (classes,)
+        How many rows it has.
+    crosses : scipy.sparse.csr_array, shape (entries, classes)
         A_c, its lower triangle in the order of the pattern.
-    product : ndarray, shape (columns,)
+    products : ndarray, shape (columns, classes)
         Z_c'W_c y_c.
-    square : float
+    squares : ndarray, shape (classes,)
         y_c'W_c y_c.
     log_weights : float
         The sum of the logarithms of the weights.
     """
 
-    variance: int
-    rows: int
-    cross: np.ndarray
-    product: np.ndarray
-    square: float
+    variance: np.ndarray
+    rows: np.ndarray
+    crosses: Any
+    products: np.ndarray
+    squares: np.ndarray
     log_weights: float
+
+    @classmethod
+    def of(
+        cls,
+        layout: Layout,
+        y: np.ndarray,
+        of_rows: np.ndarray,
+        weights: np.ndarray,
+        known: Noise | None = None,
+    ) -> Noise:
+        """Make the cross-products; those of columns alone may be known of another outcome."""
+        from scipy import sparse
+
+        variance, place, rows = np.unique(of_rows, return_inverse=True, return_counts=True)
+        within = sparse.csr_array(
+            (weights, place.ravel(), np.arange(len(y) + 1)), shape=(len(y), len(rows))
+        )
+        if known is None:
+            columns = [
+                sparse.csc_array(layout.cross_products(within[:, [c]].toarray().ravel())[:, None])
+                for c in range(len(rows))
+            ]
+            crosses = sparse.csr_array(sparse.hstack(columns))
+        else:
+            crosses = known.crosses
+        left = y - layout.sums(layout.means)
+        return cls(
+            variance=variance,
+            rows=rows,
+            crosses=crosses,
+            products=layout.products((within * left[:, None]).toarray()),
+            squares=within.T @ left**2,
+            log_weights=float(np.log(weights).sum()),
+        )
+
+
+NO_NOISE = Noise(np.zeros(0, int), np.zeros(0), None, np.zeros((0, 0)), np.zeros(0), 0.0)
 
 
 class Conditional(NamedTuple):
@@ -371,7 +412,8 @@ class Unbalanced(Reduction):
     layout : Layout
     number : ndarray of int, shape (columns,)
         The number of the variance of each column.
-    noise : tuple of NoiseClass
+    noise : Noise
+        `NO_NOISE` of counts.
     of_rows : ndarray of int, shape (rows,)
         The number of the noise variance of each row.
     weights : ndarray, shape (rows,)
@@ -381,7 +423,7 @@ class Unbalanced(Reduction):
 
     layout: Layout
     number: np.ndarray
-    noise: tuple[NoiseClass, ...]
+    noise: Noise
     of_rows: np.ndarray
     weights: np.ndarray
     priors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -420,7 +462,7 @@ class Unbalanced(Reduction):
             variance_of=numbered.of_entries,
             layout=layout,
             number=layout.numbers(numbered.of_entries),
-            noise=_noise_classes(layout, design.y, numbered.of_rows, weights),
+            noise=Noise.of(layout, design.y, numbered.of_rows, weights),
             of_rows=numbered.of_rows,
             weights=weights,
             priors=(*priors, np.array(constants)),
@@ -432,7 +474,7 @@ class Unbalanced(Reduction):
 
     def of_outcome(self, y: np.ndarray) -> Unbalanced:
         """Return the reduction of another outcome of the same pairs, in the order of this one's."""
-        noise = _noise_classes(self.layout, y, self.of_rows, self.weights, self.noise)
+        noise = Noise.of(self.layout, y, self.of_rows, self.weights, self.noise)
         return replace(self, design=replace(self.design, y=y), noise=noise)
 
     @property
@@ -460,21 +502,29 @@ class Unbalanced(Reduction):
     def log_density(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log posterior density of log scales (n_theta,), and its gradient."""
         with one_thread_of_blas(), self._factor() as factor, np.errstate(all="ignore"):
-            value, gradient, given = self._at(theta, factor)
-            if not math.isfinite(value):
-                return value, gradient
-            inverse, diagonal = factor.inverse_at_entries()
+            return self._with_gradient(theta, factor)
+
+    def gradients(self, thetas: np.ndarray) -> np.ndarray:
+        """Return the gradient of the log posterior density at many log scales, shape (n, n_theta)."""
+        found = self.each(self._with_gradient, np.ascontiguousarray(thetas, dtype=float))
+        return np.stack([gradient for _, gradient in found])
+
+    def _with_gradient(self, theta: np.ndarray, factor: Factor) -> tuple[float, np.ndarray]:
+        value, gradient, given = self._at(theta, factor)
+        if not math.isfinite(value):
+            return value, gradient
+        inverse, diagonal = factor.inverse_at_entries()
         v, sds, pattern = given.standard, given.sds, self.layout.pattern
         both = np.bincount(self.number, diagonal + v * v - 1.0, self.n_theta)
         gradient += both[: self.n_theta]
         u = sds * v
         moments = _second_moments(pattern.starts, pattern.columns, sds, u, inverse)
-        for part in self.noise:
-            if part.variance < self.n_theta:
-                square = part.square - 2.0 * u @ part.product + part.cross @ moments
-                gradient[part.variance] += (
-                    square * math.exp(-2.0 * theta[part.variance]) - part.rows
-                )
+        noise = self.noise
+        sampled = noise.variance < self.n_theta
+        squares = noise.squares - 2.0 * u @ noise.products + noise.crosses.T @ moments
+        of_classes = noise.variance[sampled]
+        gradient[of_classes] += squares[sampled] * np.exp(-2.0 * theta[of_classes])
+        gradient[of_classes] -= noise.rows[sampled]
         return value, gradient
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
@@ -501,20 +551,15 @@ class Unbalanced(Reduction):
     def conditional(self, variances: np.ndarray, factor: Factor) -> Conditional:
         """Return log likelihood and effects given all variances; `factor` becomes that of M."""
         sds = np.sqrt(variances[self.number])
-        values, product = np.zeros(len(self.layout.pattern.columns)), np.zeros(len(sds))
-        total = 0.0
-        for part in self.noise:
-            variance = variances[part.variance]
-            values += part.cross / variance
-            product += part.product / variance
-            total += part.rows * (LOG_2PI + math.log(variance)) + part.square / variance
-            total -= part.log_weights
-        product *= sds
-        log_determinant = factor.update(values, sds)
+        noise = self.noise
+        of_classes = variances[noise.variance]
+        product = sds * (noise.products @ (1.0 / of_classes))
+        log_determinant = factor.update(noise.crosses @ (1.0 / of_classes), sds)
         if not math.isfinite(log_determinant):
             return Conditional(-math.inf, sds, np.zeros(len(sds)))
         standard = factor.solve(product)
-        total += log_determinant - product @ standard
+        total = log_determinant - product @ standard - noise.log_weights
+        total += noise.rows @ (LOG_2PI + np.log(of_classes)) + noise.squares @ (1.0 / of_classes)
         return Conditional(-0.5 * total, sds, standard)
 
     def without_noise(self) -> bool:
@@ -526,13 +571,13 @@ class Unbalanced(Reduction):
         spread = float(np.std(self.design.y))
         usual = np.concatenate([np.full(self.n_theta, spread**2), self.constants])
         with one_thread_of_blas(), self._factor() as factor, np.errstate(all="ignore"):
-            for part in self.noise:
-                if part.variance >= self.n_theta or part.variance in self.number:
+            for of_class in self.noise.variance:
+                if of_class >= self.n_theta or of_class in self.number:
                     continue
                 values = []
                 for share in (_CALM, _TINY):
                     variances = usual.copy()
-                    variances[part.variance] = (share * spread) ** 2
+                    variances[of_class] = (share * spread) ** 2
                     values.append(self.conditional(variances, factor).log_likelihood)
                 if values[1] - values[0] > _CLOSER:
                     return True
@@ -637,33 +682,6 @@ class Unbalanced(Reduction):
 def _kept_factors(_reduced: Unbalanced) -> dict[bytes, tuple[Conditional, Factor]]:
     """Return the effects and factors of some log scales."""
     return {}
-
-
-def _noise_classes(
-    layout: Layout,
-    y: np.ndarray,
-    of_rows: np.ndarray,
-    weights: np.ndarray,
-    known: Sequence[NoiseClass] = (),
-) -> tuple[NoiseClass, ...]:
-    """Return the cross-products of each noise class; those of columns alone may be known."""
-    left = y - layout.sums(layout.means)
-    out = []
-    for place, variance in enumerate(np.unique(of_rows)):
-        within = of_rows == variance
-        own_weights = np.where(within, weights, 0.0)
-        cross = known[place].cross if known else layout.cross_products(own_weights)
-        out.append(
-            NoiseClass(
-                variance=int(variance),
-                rows=int(within.sum()),
-                cross=cross,
-                product=layout.products(own_weights * left),
-                square=float(own_weights @ left**2),
-                log_weights=float(np.log(weights[within]).sum()),
-            )
-        )
-    return tuple(out)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from inference.test_counts import table
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 import bayesbias as bb
 from bayesbias.inference import binomial
 from bayesbias.inference.binomial import Binomial, has_few_effects, sample_quickly
 from bayesbias.inference.estimands import mean_quantities
+from bayesbias.inference.factorization import Factor
 from bayesbias.models import outcomes
 from bayesbias.models.design import Design
 from bayesbias.models.spec import parse_model
@@ -214,6 +215,41 @@ def test_searches_that_start_elsewhere_end_at_the_same_place():
     assert {"mode", "closest"} == reduced._starts.keys()
     assert reduced.bounds(second[None])[0] == pytest.approx(alone[0], abs=1e-3)
     assert reduced.log_densities(second[None])[0] == pytest.approx(alone[1], abs=1e-3)
+
+
+def test_densities_near_a_start_need_no_second_factor(monkeypatch):
+    """What the log determinant changes by on the way to the mode follows from variances at the start."""
+    reduced = laid(table(words=8, templates=6, items=9, n=2, models=("m", "n"), seed=4))
+    rng = np.random.default_rng(7)
+    center = np.full(reduced.n_theta, -0.7)
+    thetas = center + rng.normal(0, 0.05, (20, reduced.n_theta))
+    exact, gradients = zip(*(reduced.log_density(theta) for theta in thetas), strict=True)
+
+    reduced.started(center)
+    factored, update = [], Factor.update
+    monkeypatch.setattr(Factor, "update", lambda *given: factored.append(1) or update(*given))
+    found = reduced.log_densities(thetas)
+    assert len(factored) == len(thetas)
+    assert np.ptp(exact) > 5
+    np.testing.assert_allclose(found, exact, atol=0.01)
+    np.testing.assert_allclose(reduced.gradients(thetas), gradients, atol=1e-5)
+
+
+def test_expectations_of_odds_far_out_stay_in_their_range():
+    rng = np.random.default_rng(8)
+    y, n = rng.integers(0, 6, 400).astype(float), np.full(400, 5.0)
+    log_odds, spread = rng.normal(0, 300, 400), rng.gamma(1, 100, 400)
+    log_odds[:200] /= 100
+    spread[:200] /= 100
+    residual, weight = np.empty(400), np.empty(400)
+    binomial._expected(
+        y, n, log_odds, spread, binomial._NODES, binomial._NODE_WEIGHTS, residual, weight
+    )
+    log_odds_at_nodes = log_odds[:, None] + np.sqrt(spread)[:, None] * binomial._NODES
+    p = special.expit(log_odds_at_nodes)
+    np.testing.assert_allclose(residual, y - n * (p @ binomial._NODE_WEIGHTS), atol=1e-12)
+    expected = n * ((p * special.expit(-log_odds_at_nodes)) @ binomial._NODE_WEIGHTS)
+    np.testing.assert_allclose(weight, expected, rtol=1e-9, atol=1e-60)
 
 
 def test_a_copy_in_another_process_has_the_same_effects():

@@ -13,7 +13,7 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
 from inference.test_likelihood import CASES, TABLES, WITH_SLOPES, dense, spec_of
-from scipy import stats
+from scipy import special, stats
 
 import bayesbias as bb
 from bayesbias.core import FitError
@@ -21,10 +21,10 @@ from bayesbias.inference import unbalanced
 from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.factorization import Factor
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.importance import Proposal, Weighted, announce, sample_costly
+from bayesbias.inference.importance import Gain, Proposal, Weighted, announce, sample_costly
 from bayesbias.inference.likelihood import Collapsed, collapse, collapse_grid
 from bayesbias.inference.linear import moments_of
-from bayesbias.inference.sampling import laplace, sample_collapsed, sample_theta
+from bayesbias.inference.sampling import ScaleApproximation, laplace, sample_collapsed, sample_theta
 from bayesbias.inference.unbalanced import Unbalanced
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
@@ -310,6 +310,42 @@ def test_points_of_all_rounds_count():
     assert (np.abs(weights @ flat - mean) < error).all()
     spread = np.sqrt(weights @ (flat - weights @ flat) ** 2)
     assert (np.abs(spread - sds) < error).all()
+
+
+class Bounded:
+    """A density that a bound exceeds, by what is quadratic in the coordinates, and rough or not."""
+
+    n_theta = 8
+
+    def __init__(self, start: ScaleApproximation, roughness: float) -> None:
+        self.start, self.roughness, self.asked = start, roughness, 0
+
+    def gain(self, u: np.ndarray) -> np.ndarray:
+        smooth = 2 + 0.3 * u[:, 0] - 0.1 * u[:, 1] ** 2
+        return smooth + self.roughness * np.sin(40 * u[:, 2])
+
+    def bounds(self, theta: np.ndarray) -> np.ndarray:
+        self.asked += len(theta)
+        u = -special.ndtri(np.exp(-np.exp(theta - self.start.log_m)))
+        return -0.5 * (u * u).sum(axis=1) + self.gain(u) - self.start.theta(u)[2].sum(axis=1)
+
+
+@pytest.mark.parametrize(("roughness", "asked"), [(0.0, 34), (0.5, 68)])
+def test_bounds_of_few_points_tell_those_of_the_others(roughness, asked):
+    rng = np.random.default_rng(shifted(6))
+    start = ScaleApproximation(np.zeros(8), np.zeros(8), np.eye(8))
+    u = rng.standard_normal((4, 200, 8))
+    density = -0.5 * (u * u).sum(axis=2)
+    proposal = Proposal(np.zeros(8), np.eye(8), np.ones(8), np.ones(8))
+    found = Weighted.of((proposal,), (200,), u, density)
+    reduced = Bounded(start, roughness)
+    gain = Gain.of(found, reduced, start, seed=1)
+    assert reduced.asked <= asked
+    assert reduced.asked > 0.8 * asked
+    if not roughness:
+        inside = ((u >= gain.low) & (u <= gain.high)).all(axis=2)
+        expected = reduced.gain(u.reshape(-1, 8)).reshape(4, 200)
+        np.testing.assert_allclose(gain(u)[inside], expected[inside], atol=1e-6)
 
 
 def test_no_effects_take_no_factorization(monkeypatch):
