@@ -96,7 +96,7 @@ class Choice(Kind):
         shares = np.concatenate([part[0] for part in parts], axis=-1)
         shared = np.concatenate([part[1] for part in parts], axis=-1)
         linear = means.joined.linear
-        log_odds = linear.draws(fit.scales_and_effects(linear.weights)) + shared
+        log_odds = linear.draws(fit.parameter_draws()) + shared
         keys, weights = result._combinations(means)
 
         def described(scale: str, draws: np.ndarray, rope: float) -> pd.DataFrame:

@@ -100,7 +100,7 @@ class Ordered(Kind):
             added.append(shared)
         joined = {scale: np.concatenate(parts, axis=-1) for scale, parts in above.items()}
         linear = means.joined.linear
-        log_odds = linear.draws(fit.scales_and_effects(linear.weights))
+        log_odds = linear.draws(fit.parameter_draws())
         log_odds = (log_odds + np.concatenate(added, axis=-1)).reshape(*fit.shape, -1)
 
         keys, weights = result._combinations(means)
