@@ -248,8 +248,8 @@ def responses_table(
 
     Parameters
     ----------
-    frame : DataFrame (pandas or polars), mapping of columns, or path
-        One row an answer. A file is read as `load_responses` reads it.
+    frame : DataFrame (pandas or polars), mapping of columns, path, or list of paths
+        One row an answer. Files are read as `load_responses` reads them.
     outcome : str, optional
         Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
         count as 1 and 0, and so do texts such as *Yes, I would.*
@@ -311,7 +311,7 @@ def responses_table(
     beside = Beside(tuple(covariates), weight or "", rater or "")
     from bayesbias.studies.responses.readers import TEXTS, load_responses
 
-    if isinstance(frame, str | os.PathLike):
+    if _is_path(frame) or (isinstance(frame, list | tuple) and frame and all(map(_is_path, frame))):
         given |= {"adjust": beside_columns.PLUS.join(covariates)} if covariates else {}
         given |= {WEIGHT: weight} if weight else {}
         given |= {RATER: rater} if rater else {}
@@ -337,6 +337,10 @@ def responses_table(
     if as_item:
         notes.insert(0, f"The items are the texts of the column {text}.")
     return replace(table, notes=(*notes, *table.notes))
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
 
 
 def named_columns(

@@ -166,6 +166,18 @@ def test_usual_names_are_recognized_in_python():
         bb.responses_table(frame.drop(columns="score"))
 
 
+def test_a_list_of_files_is_one_table(tmp_path):
+    paths = []
+    for group in ("women", "men"):
+        path = tmp_path / f"{group}.csv"
+        path.write_text(f"gender,name,score\n{group},{group[0]}a,1\n{group},{group[0]}b,2\n")
+        paths.append(path)
+    columns = {"group": "gender", "word": "name", "outcome": "score"}
+    table = bb.responses_table([str(path) for path in paths], **columns)
+    assert sorted(table.groups) == ["men", "women"]
+    assert table.frame.equals(bb.studies.load_responses(paths, columns=columns).frame)
+
+
 def test_rows_without_a_group_are_counted_and_groups_in_other_capitals_are_named():
     groups = ["black", "Black", "white", "", None]
     with pytest.warns(UserWarning, match="black and Black"):
