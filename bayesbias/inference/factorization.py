@@ -52,6 +52,7 @@ from bayesbias.inference.kernel import compiled
 _DENSE_RATE = 40.0  # how many times faster LAPACK's arithmetic is
 _PER_ENTRY = 10.0  # what an entry of the head costs beside its arithmetic
 _LEAST_OF_RUN = 4  # entries on average
+_MANY_COLUMNS, _LITTLE_FILL = 20_000, 0.05
 _APART = 1e-9  # entries beside the diagonal of a matrix that is ordered by its pattern alone
 
 
@@ -114,15 +115,17 @@ class Pattern:
         is_last[list(last)] = True
         first = np.flatnonzero(~is_last)
         whole = sparse.csr_array(matrix) + sparse.eye_array(size, format="csr")
-        orders = [first[_minimum_degree(whole[first][:, first])]]
-        if term_sizes is not None:
-            orders.append(first[np.argsort(-term_sizes[first], kind="stable")])
 
-        eliminations = []
-        for of_first in orders:
-            order = np.concatenate([of_first, np.flatnonzero(is_last)])
-            eliminations.append(_Elimination.of(whole, order))
-        best = min(eliminations, key=lambda elimination: elimination.costs.min())
+        def eliminated(order: np.ndarray) -> _Elimination:
+            return _Elimination.of(whole, np.concatenate([order, np.flatnonzero(is_last)]))
+
+        found = []
+        if term_sizes is not None:
+            found.append(eliminated(first[np.argsort(-term_sizes[first], kind="stable")]))
+        # Minimum degree takes half a minute for 100,000 columns, and there is little to gain without fill.
+        if not found or size < _MANY_COLUMNS or found[0].fill > _LITTLE_FILL:
+            found.insert(0, eliminated(first[_minimum_degree(whole[first][:, first])]))
+        best = min(found, key=lambda elimination: elimination.costs.min())
         if head is None:
             head = int(np.argmin(best.costs))
         of_factor = _rows_of_factor(head, best.starts, best.columns, best.parents)
@@ -227,6 +230,13 @@ class _Elimination(NamedTuple):
         head = np.concatenate([[0.0], np.cumsum(lengths**2 + _PER_ENTRY * lengths)])
         tail = np.arange(len(order), -1.0, -1.0) ** 3 / 3 / _DENSE_RATE
         return cls(order, starts, columns, parents, counts, head + tail)
+
+    @property
+    def fill(self) -> float:
+        """How many entries the cheapest head has that the matrix has not, relative to those of both."""
+        head = int(np.argmin(self.costs))
+        of_matrix = int((self.columns < head).sum()) - head  # without the diagonal
+        return (int(self.counts[:head].sum()) - of_matrix) / max(of_matrix, 1)
 
 
 def _bytes(entries: int, tail: int, size: int) -> int:

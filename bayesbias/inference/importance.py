@@ -15,7 +15,8 @@ go far:
 3. *Rounds, of which every point counts.* The points so far give the next proposal its mean and
    its covariance. With many SDs the mean is far from the mode, and few points know correlations
    badly, so that these shrink most. A point is weighted by its density over that of the mixture of
-   all proposals so far. The first proposal, whose tails are heavy, keeps the weights bounded.
+   all proposals so far. The first proposal, whose tails are heavy, keeps the weights bounded. It
+   stays where half of its points count, or where only the tails need more points.
 4. *Bounds.* Counts have an approximate density, and a closer one that costs more
    (`bayesbias.inference.binomial`). The latter is computed at some points. What it has more is
    predicted for the others, and all are weighted by it.
@@ -58,6 +59,7 @@ _LONG_FIRST_S = 60.0  # beyond which a first round of the fewest has half of the
 _PATIENCE_S = 1.0  # the work of all rounds for the scale with the fewest effective draws
 # Effective draws that the widths, and the correlations, of the first proposal count for.
 _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
+_EFFICIENT = 0.5  # effective draws of a point, with which the first proposal stays
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
 _FEWEST_BOUNDS = 32  # points whose bounds are computed
 _BOUNDS_PER_COEFFICIENT, _MOST_PER_COEFFICIENT = (
@@ -300,7 +302,10 @@ def sample_costly(
             size = min(math.ceil(growth * found.u.shape[1]), _MOST_POINTS - found.u.shape[1])
             if size < 1:
                 break
-            proposal = found.next_proposal()
+            if found.effective < min(wanted, _EFFICIENT * found.number):
+                proposal = found.next_proposal()
+            else:
+                proposal = found.proposals[0]
 
     why_not = "pareto_k" if not found.pareto_k <= MOST_PARETO_K else "effective" if few else ""
     k = float(found.pareto_k) if math.isfinite(found.pareto_k) else None

@@ -51,6 +51,8 @@ LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEPS_OF_A_DRAW = 30  # of NUTS, as densities: some ten steps, each with a gradient
 _STEP = 1e-4  # of differences of the gradient
+_NEWTON_STEPS, _LONGEST_STEP = 5, 1.0  # to the mode of coordinates, where it is enough to be near
+_NEAR_ENOUGH = 0.01  # the square of the distance in SDs
 _STEEP = 0.5  # a gradient of the log density that is not near the mode
 _LEAST_CURVATURE = 0.05  # of a coordinate that only a flat prior holds
 NO_DENSITY = 1e300  # minus a log density beyond floating point, for searches
@@ -541,7 +543,8 @@ class ScaleApproximation:
 def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     """Approximate the posterior by a normal with its mode and curvature.
 
-    With `near` the searches end near the mode, which is enough for a proposal.
+    With `near` the searches end near the mode, which is enough for a proposal. The log density of many
+    rows is so large that they end too early: Newton's method then goes on, from the curvature there.
     """
     n = reduced.n_theta
     start = np.full(n, np.log(max(reduced.usual_sd, 1e-6) / 2))
@@ -559,11 +562,17 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     of_mode = ScaleApproximation(log_m, plain.mode, plain.root)
     minus_of_coordinates = functools.partial(of_mode.minus, reduced)
     mode = _lowest(minus_of_coordinates, plain.mode, second, to_the_end)
-    curvature = _curvature(functools.partial(of_mode.slopes, reduced), mode, near)
-    if not np.isfinite(curvature).all():
-        return plain
-    values, vectors = np.linalg.eigh(curvature)
-    covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
+    slopes = functools.partial(of_mode.slopes, reduced)
+    for _ in range(_NEWTON_STEPS):
+        gradient, curvature = _curvature(slopes, mode, near)
+        if not np.isfinite(curvature).all():
+            return plain
+        values, vectors = np.linalg.eigh(curvature)
+        covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
+        step = -covariance @ gradient
+        if not near or -step @ gradient < _NEAR_ENOUGH:
+            break
+        mode = mode + step * min(1.0, _LONGEST_STEP / np.abs(step).max())
     return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
 
 
@@ -586,7 +595,9 @@ def _lowest(
         def slopes(points: np.ndarray) -> np.ndarray:
             return np.stack([minus(point)[1] for point in points])
 
-        hessian = functools.partial(_curvature, slopes)
+        def hessian(at: np.ndarray) -> np.ndarray:
+            return _curvature(slopes, at)[1]
+
         closer = minimize(minus, found.x, jac=True, hess=hessian, method="trust-exact")
         if closer.fun < found.fun:
             return closer.x
@@ -595,19 +606,19 @@ def _lowest(
 
 def _curvature(
     slopes: Callable[[np.ndarray], np.ndarray], at: np.ndarray, near: bool = False
-) -> np.ndarray:
-    """Return the second derivatives of minus a log density, by differences of its gradients.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return gradient and second derivatives of minus a log density, by its gradients around a point.
 
     With `near` differences are one-sided, which is close enough for a proposal and costs half.
     """
     n, steps = len(at), np.eye(len(at)) * _STEP
     if near:
         gradients = slopes(at + np.concatenate([np.zeros((1, n)), steps]))
-        curvature = (gradients[1:] - gradients[0]) / _STEP
+        gradient, curvature = gradients[0], (gradients[1:] - gradients[0]) / _STEP
     else:
         gradients = slopes(at + np.concatenate([steps, -steps]))
-        curvature = (gradients[:n] - gradients[n:]) / (2 * _STEP)
-    return (curvature + curvature.T) / 2
+        gradient, curvature = gradients.mean(axis=0), (gradients[:n] - gradients[n:]) / (2 * _STEP)
+    return gradient, (curvature + curvature.T) / 2
 
 
 def weighted_theta(

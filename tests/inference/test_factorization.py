@@ -7,7 +7,7 @@ import pytest
 from helpers.seeds import shifted
 from scipy import sparse
 
-from bayesbias.inference import lapack
+from bayesbias.inference import factorization, lapack
 from bayesbias.inference.factorization import Factor, Pattern
 
 
@@ -104,6 +104,25 @@ def test_a_large_grid_is_eliminated_term_by_term():
     assert pattern.arithmetic < 0.6 * plain.arithmetic
     of_head = sizes[pattern.order[: pattern.head]]
     assert (np.diff(of_head) <= 0).all()
+
+
+def test_many_columns_without_fill_need_no_minimum_degree(monkeypatch):
+    """Its half minute for 100,000 columns would change little."""
+    sizes = (900, 20, 2)
+    matrix = cross_products(shifted(7), 5000, sizes)
+    of_terms = np.repeat(sizes, sizes)
+    expected = Pattern.of(matrix, range(920, 922))
+
+    def refused(_):
+        raise AssertionError
+
+    monkeypatch.setattr(factorization, "_minimum_degree", refused)
+    monkeypatch.setattr(factorization, "_MANY_COLUMNS", 500)
+    pattern = Pattern.of(matrix, range(920, 922), term_sizes=of_terms)
+    assert pattern.arithmetic <= 1.1 * expected.arithmetic
+    # Items that join names have fill.
+    with pytest.raises(AssertionError):
+        Pattern.of(cross_products(shifted(7), 2500, (600, 500)), term_sizes=np.ones(1100))
 
 
 @pytest.mark.parametrize("head", [None, 200, 290])

@@ -136,20 +136,42 @@ def test_ranks_of_the_truth_are_even():
     assert taken_over <= mc.most(tables, 0.02)
 
 
+class Huge:
+    """A log density in the millions. Four scales are hardly known, and two to a thousandth."""
+
+    n_theta, usual_sd, costly = 6, 0.06, True
+    mode = np.array([-8.0, -12.0, -6.5, -9.0, -3.01, -2.97])
+    noise = np.array([4e5, 1.5e6])
+
+    def log_density(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        square, away = np.exp(2 * (theta[:4] - self.mode[:4])), theta[4:] - self.mode[4:]
+        value = 2e6 + float((square / 2 - theta[:4]).sum() + self.noise @ away**2 / 2)
+        return -value, -np.concatenate([square - 1, self.noise * away])
+
+    def gradients(self, thetas: np.ndarray) -> np.ndarray:
+        return np.stack([self.log_density(theta)[1] for theta in thetas])
+
+
 def test_the_mode_of_a_large_log_density_is_found():
-    """Of a million pairs it is millions, and L-BFGS stops where it changes by a billionth of that.
+    """L-BFGS stops where it changes by a billionth."""
 
-    Four scales of effects are hardly known, and two of noise are known to a thousandth.
-    """
-    mode, noise = np.array([-8.0, -12.0, -6.5, -9.0, -3.01, -2.97]), np.array([4e5, 1.5e6])
-
-    def minus(x):
-        square, away = np.exp(2 * (x[:4] - mode[:4])), x[4:] - mode[4:]
-        value = 2e6 + float((square / 2 - x[:4]).sum() + noise @ away**2 / 2)
-        return value, np.concatenate([square - 1, noise * away])
+    def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = Huge().log_density(theta)
+        return -value, -gradient
 
     start = np.full(6, -3.5)
     near = sampling._lowest(minus, start, None, to_the_end=False)
     found = sampling._lowest(minus, start, None, to_the_end=True)
-    assert np.abs(near - mode).max() > 0.5
-    np.testing.assert_allclose(found, mode, atol=1e-4)
+    assert np.abs(near - Huge.mode).max() > 0.5
+    np.testing.assert_allclose(found, Huge.mode, atol=1e-4)
+
+
+def test_a_costly_search_ends_near_enough_for_a_proposal(monkeypatch):
+    def squared_distance() -> float:
+        found = sampling.laplace(Huge(), near=True)
+        gradient = found.slopes(Huge(), found.mode[None])[0]
+        return float(((found.root.T @ gradient) ** 2).sum())
+
+    assert squared_distance() < 0.01
+    monkeypatch.setattr(sampling, "_NEWTON_STEPS", 1)
+    assert squared_distance() > 0.1
