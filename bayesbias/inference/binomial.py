@@ -412,43 +412,40 @@ class Binomial(Unbalanced):
         close = _CLOSER if exact else _CLOSE
         start = self._starts.get("mode")
         residual, weight = np.empty(len(y)), np.empty(len(y))
+
+        def joint(effects: np.ndarray) -> tuple[np.ndarray, float]:
+            """Return log odds and log density; write residuals and weights."""
+            log_odds = self._log_odds(theta, sds, effects)
+            value = _at_log_odds(y, n, log_odds, residual, weight)
+            return log_odds, value - 0.5 * float(effects @ effects)
+
         standard = np.zeros(len(sds))
-        log_odds = self._offset_at(theta)
-        value = _at_log_odds(y, n, log_odds, residual, weight)
+        log_odds, value = joint(standard)
         if start is not None:
             near = self._standardized(start.at(theta), sds)
-            log_odds_near = self._log_odds(theta, sds, near)
-            value_near = _at_log_odds(y, n, log_odds_near, residual, weight) - 0.5 * near @ near
-            if value_near > value:
-                standard, log_odds, value = near, log_odds_near, value_near
+            if joint(near)[1] > value:
+                standard = near
 
-        rounding = _ROUNDING * (1.0 + abs(value))
         for _ in range(_MOST_STEPS):
-            _at_log_odds(y, n, log_odds, residual, weight)
+            log_odds, value = joint(standard)
             log_determinant = factor.update(layout.cross_products(weight), sds)
             if not math.isfinite(log_determinant):
                 break
             log_odds_of_factor, weight_of_factor = log_odds, weight.copy()
-            last, found = math.inf, False
+            last, found, share = math.inf, False, 1.0
             for _ in range(_MOST_CHORDS):
                 gradient = sds * layout.products(residual) - standard
                 step = factor.solve(gradient)
                 gain = float(gradient @ step)
                 found = gain < _LEAST_GAIN * close**2
-                if found or gain > _CONTRACTS * last:
+                if found or gain > _CONTRACTS * last or share < 1.0:
                     break
-                last, share = gain, 1.0
-                while True:
-                    moved = standard + share * step
-                    log_odds_moved = self._log_odds(theta, sds, moved)
-                    value_moved = _at_log_odds(y, n, log_odds_moved, residual, weight)
-                    value_moved -= 0.5 * float(moved @ moved)
-                    if value_moved >= value - rounding or share < _SHORTEST:
-                        break
+                last, least = gain, value - _ROUNDING * (1.0 + abs(value))
+                log_odds, value = joint(standard + step)
+                while value < least and share >= _SHORTEST:
                     share /= 2
-                standard, log_odds, value = moved, log_odds_moved, value_moved
-                if share < 1.0:
-                    break
+                    log_odds, value = joint(standard + share * step)
+                standard = standard + share * step
             if not found:
                 continue
             if exact:
