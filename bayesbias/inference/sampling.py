@@ -544,9 +544,10 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     """Approximate the posterior by a normal with its mode and curvature.
 
     With `near` the searches end near the mode, which is enough for a proposal. The log density of many
-    rows is so large that they end too early: Newton's method then goes on, from the curvature there.
+    rows is so large that they end too early. Where it is costly, Newton's method then goes on from the
+    curvature there.
     """
-    n = reduced.n_theta
+    n, rough = reduced.n_theta, near and reduced.costly
     start = np.full(n, np.log(max(reduced.usual_sd, 1e-6) / 2))
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -564,15 +565,18 @@ def laplace(reduced: Reduction, near: bool = False) -> ScaleApproximation:
     mode = _lowest(minus_of_coordinates, plain.mode, second, to_the_end)
     slopes = functools.partial(of_mode.slopes, reduced)
     for _ in range(_NEWTON_STEPS):
-        gradient, curvature = _curvature(slopes, mode, near)
+        gradient, curvature = _curvature(slopes, mode, rough)
         if not np.isfinite(curvature).all():
             return plain
         values, vectors = np.linalg.eigh(curvature)
         covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
         step = -covariance @ gradient
-        if not near or -step @ gradient < _NEAR_ENOUGH:
+        if not rough or -step @ gradient < _NEAR_ENOUGH:
             break
-        mode = mode + step * min(1.0, _LONGEST_STEP / np.abs(step).max())
+        closer = mode + step * min(1.0, _LONGEST_STEP / np.abs(step).max())
+        if minus_of_coordinates(closer)[0] >= minus_of_coordinates(mode)[0]:
+            break
+        mode = closer
     return ScaleApproximation(log_m, mode, np.linalg.cholesky(covariance))
 
 
@@ -605,14 +609,14 @@ def _lowest(
 
 
 def _curvature(
-    slopes: Callable[[np.ndarray], np.ndarray], at: np.ndarray, near: bool = False
+    slopes: Callable[[np.ndarray], np.ndarray], at: np.ndarray, rough: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return gradient and second derivatives of minus a log density, by its gradients around a point.
 
-    With `near` differences are one-sided, which is close enough for a proposal and costs half.
+    Rough differences are one-sided, which is close enough for a proposal and costs half.
     """
     n, steps = len(at), np.eye(len(at)) * _STEP
-    if near:
+    if rough:
         gradients = slopes(at + np.concatenate([np.zeros((1, n)), steps]))
         gradient, curvature = gradients[0], (gradients[1:] - gradients[0]) / _STEP
     else:
