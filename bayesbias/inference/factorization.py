@@ -122,7 +122,7 @@ class Pattern:
         found = []
         if term_sizes is not None:
             found.append(eliminated(first[np.argsort(-term_sizes[first], kind="stable")]))
-        # Minimum degree takes half a minute for 100,000 columns, and there is little to gain without fill.
+        # Minimum degree took 18 s for 100,000 columns, and there is little to gain without fill.
         if not found or size < _MANY_COLUMNS or found[0].fill > _LITTLE_FILL:
             found.insert(0, eliminated(first[_minimum_degree(whole[first][:, first])]))
         best = min(found, key=lambda elimination: elimination.costs.min())

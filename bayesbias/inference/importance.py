@@ -62,10 +62,8 @@ _TRUST, _TRUST_CORRELATIONS = 20.0, 200.0
 _EFFICIENT = 0.5  # effective draws of a point, with which the first proposal stays
 _GROWTH = 1.0, 0.1  # the most and the least share by which a round adds to the points
 _FEWEST_BOUNDS = 32  # points whose bounds are computed
-_BOUNDS_PER_COEFFICIENT, _MOST_PER_COEFFICIENT = (
-    2,
-    4,
-)  # the same, where the first predict well, and else
+_BOUNDS_PER_COEFFICIENT = 2  # the same, where these predict each other well
+_MOST_PER_COEFFICIENT = 4  # the same, where they do not
 _WELL = 0.05  # the SD of a gain in log density around its prediction
 _SEARCHES = 300  # densities that the mode and the curvature take
 _REACH = 3.0  # where drops of the log density are measured

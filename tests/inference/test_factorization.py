@@ -107,7 +107,7 @@ def test_a_large_grid_is_eliminated_term_by_term():
 
 
 def test_many_columns_without_fill_need_no_minimum_degree(monkeypatch):
-    """Its half minute for 100,000 columns would change little."""
+    """For 100,000 columns it takes 18 s, and would change little."""
     sizes = (900, 20, 2)
     matrix = cross_products(shifted(7), 5000, sizes)
     of_terms = np.repeat(sizes, sizes)
